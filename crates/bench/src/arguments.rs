@@ -1,0 +1,106 @@
+//! The command line.
+
+use crate::engine;
+use crate::error::BenchError;
+use crate::report::{Progress, Report};
+
+/// First argument of the child that is the engine; no workload has this name.
+pub const ENGINE_CHILD: &str = "engine-child";
+/// Counted runs of a comparison unless told otherwise.
+const DEFAULT_RUNS: usize = 12;
+/// More runs than this take days.
+const MOST_RUNS: usize = 1_000;
+
+/// A named set of measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workload {
+    /// The built-in engine, the app's own share of a reply, the calm conversation.
+    Engine,
+}
+
+impl Workload {
+    /// All of them, with what they measure.
+    const ALL: [(&'static str, Self, &'static str); 1] =
+        [("engine", Self::Engine, "the built-in engine beside llama.cpp's own server, the app's share of the first token, a calm conversation")];
+
+    /// Measures.
+    pub async fn run(self, arguments: &Arguments) -> Result<Report, BenchError> {
+        match self {
+            Self::Engine => engine::run(arguments.runs, Progress::new(arguments.json)).await,
+        }
+    }
+}
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Arguments {
+    /// What to measure.
+    pub workload: Workload,
+    /// Print JSON only.
+    pub json: bool,
+    /// Counted runs of each comparison, 1–1,000.
+    pub runs: usize,
+}
+
+/// Reads the arguments after the program's name.
+///
+/// # Errors
+/// [`BenchError::Usage`] with the workloads that exist.
+pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
+    let (mut workload, mut json, mut runs) = (None, false, DEFAULT_RUNS);
+    let mut left = given.iter();
+    while let Some(argument) = left.next() {
+        match argument.as_str() {
+            "--json" => json = true,
+            "--runs" => runs = left.next().and_then(|text| counted(text)).ok_or_else(|| usage("--runs takes a number from 1 to 1000."))?,
+            flag if flag.starts_with('-') => return Err(usage(&format!("There is no option {flag}."))),
+            name if workload.is_none() => workload = Some(named(name)?),
+            extra => return Err(usage(&format!("One workload at a time: '{extra}' is too much."))),
+        }
+    }
+    let workload = workload.ok_or_else(|| usage("No workload was named."))?;
+    Ok(Arguments { workload, json, runs })
+}
+
+fn counted(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|runs| (1..=MOST_RUNS).contains(runs))
+}
+
+fn named(name: &str) -> Result<Workload, BenchError> {
+    let found = Workload::ALL.iter().find(|(known, _, _)| *known == name);
+    found.map(|(_, workload, _)| *workload).ok_or_else(|| usage(&format!("There is no workload '{name}'.")))
+}
+
+fn usage(reason: &str) -> BenchError {
+    let mut message = format!("{reason}\nusage: evenkeel-bench NAME [--json] [--runs N]\nNAME is one of:");
+    for (name, _, purpose) in Workload::ALL {
+        message.push_str(&format!("\n  {name}  {purpose}"));
+    }
+    BenchError::Usage(message)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Arguments, BenchError> {
+        parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_stand_before_or_after_the_name() {
+        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3 };
+        assert_eq!(parsed("engine --json --runs 3").unwrap(), expected);
+        assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
+        assert_eq!(parsed("engine").unwrap(), Arguments { json: false, runs: DEFAULT_RUNS, ..expected });
+    }
+
+    #[test]
+    fn what_is_wrong_is_answered_with_the_workloads_there_are() {
+        for wrong in ["", "engin", "engine search", "engine --runs", "engine --runs 0", "engine --runs 1001", "engine --fast"] {
+            let error = parsed(wrong).unwrap_err();
+            assert!(matches!(&error, BenchError::Usage(message) if message.contains("\n  engine  ")), "{wrong}: {error}");
+        }
+    }
+}

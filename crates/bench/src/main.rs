@@ -1,0 +1,57 @@
+//! Workloads of Evenkeel beside their peers.
+//!
+//! ```text
+//! evenkeel-bench NAME [--json] [--runs N]
+//! ```
+//!
+//! Prints a table of metric, value, target and whether it was reached; `--json` prints nothing but
+//! an array of `{metric, value, target, ok}`. Exits 0 when everything was measured (also where a
+//! target was missed: the column says so), 1 when something could not be measured, 2 on wrong use.
+
+mod app;
+mod arguments;
+mod engine;
+mod error;
+mod report;
+mod statistics;
+
+use arguments::{Arguments, ENGINE_CHILD};
+use error::BenchError;
+use report::Report;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Exit status of a wrong command line.
+const EXIT_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    // The engine under test is a child of this same program, as it is a child of the app.
+    if given.first().is_some_and(|first| first == ENGINE_CHILD) {
+        return evenkeel_engine::child::run(evenkeel_engine::child::RunOptions::default());
+    }
+    let arguments = match arguments::parse(&given) {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error.to_string(), EXIT_USAGE),
+    };
+    match run(&arguments).and_then(|report| print(&report, arguments.json)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => refuse(&error.to_string(), 1),
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<Report, BenchError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|source| BenchError::system("starting the runtime", source))?;
+    runtime.block_on(arguments.workload.run(arguments))
+}
+
+fn print(report: &Report, json: bool) -> Result<(), BenchError> {
+    let text = if json { report.json()? } else { report.text() };
+    writeln!(std::io::stdout(), "{text}").map_err(|source| BenchError::system("printing the result", source))
+}
+
+fn refuse(message: &str, status: u8) -> ExitCode {
+    // Nothing is left to say it to where standard error is closed.
+    let _ = writeln!(std::io::stderr(), "{message}");
+    ExitCode::from(status)
+}

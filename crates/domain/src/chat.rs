@@ -1,0 +1,94 @@
+//! What passes between the window and the chat service.
+
+use crate::{ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId};
+use serde::{Deserialize, Serialize};
+
+/// A wish to have an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum SendRequest {
+    /// A new message at the end of the shown branch. Without a conversation a new one begins.
+    New {
+        /// Who is to answer.
+        context_id: ContextId,
+        /// The conversation to go on with.
+        conversation_id: Option<ConversationId>,
+        /// What the user wrote, 1 byte to the configured limit (1 MiB).
+        text: String,
+    },
+    /// Another wording of a user message: a sibling of it, and a reply to that.
+    Edit {
+        /// The user message that is replaced in the shown branch.
+        message_id: MessageId,
+        /// The new wording.
+        text: String,
+    },
+    /// Another reply to the same user message: a sibling of the given assistant message, or
+    /// the first reply where `message_id` is a user message that has none.
+    Regenerate {
+        /// The assistant message to replace, or the unanswered user message.
+        message_id: MessageId,
+    },
+}
+
+/// What the chat service tells while a reply grows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ChatEvent {
+    /// The user's message is on disk and the model is being called.
+    Started {
+        /// The conversation, new or known.
+        conversation: Conversation,
+        /// The user message that is being answered.
+        user_message: Message,
+        /// The id the reply will be stored under.
+        reply_id: MessageId,
+        /// How full the history budget is.
+        meter: TokenMeter,
+    },
+    /// More text of the reply.
+    Text {
+        /// What to append.
+        delta: String,
+    },
+    /// More of the model's reasoning.
+    Reasoning {
+        /// What to append.
+        delta: String,
+    },
+    /// The engine restarted or a wait is longer than usual.
+    Notice {
+        /// Key of the sentence to show, with an error's code where one stands behind it.
+        error: ErrorBody,
+    },
+    /// The reply is on disk. `message.status` tells whether it is whole; `error` why it is not.
+    Ended {
+        /// The stored reply; `None` if nothing had arrived.
+        message: Option<Message>,
+        /// Why the reply broke off.
+        error: Option<ErrorBody>,
+    },
+}
+
+/// How full the history budget is, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct TokenMeter {
+    /// Tokens of the history in the window.
+    pub history_tokens: u32,
+    /// Budget of the history: the smaller of `maxHistoryTokens` and what the model's window leaves.
+    pub budget_tokens: u32,
+    /// Tokens of the whole request.
+    pub request_tokens: u32,
+    /// The model's window.
+    pub window_tokens: u32,
+    /// Messages of the branch that are outside the window.
+    pub left_out: u32,
+    /// True from 80 % of the budget.
+    pub warning: bool,
+    /// True while counts are estimates.
+    pub estimated: bool,
+}

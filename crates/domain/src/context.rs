@@ -1,0 +1,201 @@
+//! Contexts: named companions, and the immutable revisions of their personas.
+
+use crate::limits::{characters, number};
+use crate::{ContextId, FieldError, ModelChoice, PresetId, RevisionId};
+use chrono::{DateTime, Duration, Utc};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// A companion: persona, settings, lifetime.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Context {
+    /// The context's id.
+    pub id: ContextId,
+    /// Shown name, 1–120 characters.
+    pub name: String,
+    /// Instructions to the model, 1–32,000 characters.
+    pub system_prompt: String,
+    /// The personality in words, at most 8,000 characters.
+    pub personality: String,
+    /// The current persona revision.
+    pub revision_id: RevisionId,
+    /// Sampling temperature, 0–1.
+    pub temperature: f32,
+    /// Tokens of a reply, 1–131,072.
+    pub max_tokens: u32,
+    /// Tokens of history in a request, 500–2,000,000.
+    pub max_history_tokens: u32,
+    /// Days after the last interaction, 1–3,650; `None` = never.
+    pub expiry_days: Option<u32>,
+    /// The model that answers; `None` = the default of the settings.
+    pub model: Option<ModelChoice>,
+    /// Only models on this machine may answer.
+    pub local_only: bool,
+    /// The anchor is sent near the end of each request.
+    pub maintain_personality: bool,
+    /// The preset it was made from.
+    pub preset_id: Option<PresetId>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last edited.
+    pub updated_at: DateTime<Utc>,
+    /// When a message was last sent or a reply ended.
+    pub last_interaction_at: DateTime<Utc>,
+    /// When it expires; `None` = never.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// False once expired or deleted.
+    pub is_active: bool,
+}
+
+impl Context {
+    /// The end of a lifetime that began with the last interaction.
+    #[must_use]
+    pub fn expiry(last_interaction: DateTime<Utc>, days: Option<u32>) -> Option<DateTime<Utc>> {
+        last_interaction.checked_add_signed(Duration::days(i64::from(days?)))
+    }
+
+    /// Whether the lifetime is over at `now`.
+    #[must_use]
+    pub fn is_expired(&self, now: DateTime<Utc>) -> bool {
+        self.expires_at.is_some_and(|end| now >= end)
+    }
+}
+
+/// One immutable wording of a persona.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Revision {
+    /// SHA-256 of name, system prompt, personality and anchor.
+    pub id: RevisionId,
+    /// The companion's name under this revision; the persona speaks of itself by it.
+    pub name: String,
+    /// Instructions to the model.
+    pub system_prompt: String,
+    /// The personality in words.
+    pub personality: String,
+    /// Own anchor text; `None` = made from name and personality.
+    pub anchor: Option<String>,
+    /// When it was first used.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Revision {
+    /// Makes a revision; its id follows from its content alone.
+    #[must_use]
+    pub fn new(name: &str, system_prompt: &str, personality: &str, anchor: Option<&str>, created_at: DateTime<Utc>) -> Self {
+        let mut hash = Sha256::new();
+        for part in [name, system_prompt, personality, anchor.unwrap_or("\u{0}")] {
+            // A length before each part keeps ("ab","c") and ("a","bc") apart.
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        let id = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        Self {
+            id: RevisionId::new(id),
+            name: name.to_owned(),
+            system_prompt: system_prompt.to_owned(),
+            personality: personality.to_owned(),
+            anchor: anchor.map(str::to_owned),
+            created_at,
+        }
+    }
+}
+
+/// Everything needed for a new context.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ContextDraft {
+    /// 1–120 characters.
+    pub name: String,
+    /// 1–32,000 characters.
+    pub system_prompt: String,
+    /// At most 8,000 characters.
+    pub personality: String,
+    /// 0–1.
+    pub temperature: f32,
+    /// 1–131,072 tokens.
+    pub max_tokens: u32,
+    /// 500–2,000,000 tokens.
+    pub max_history_tokens: u32,
+    /// 1–3,650 days; `None` = never.
+    pub expiry_days: Option<u32>,
+    /// `None` = the default of the settings.
+    pub model: Option<ModelChoice>,
+    /// Only models on this machine may answer.
+    pub local_only: bool,
+    /// Send the anchor.
+    pub maintain_personality: bool,
+    /// The preset it is made from.
+    pub preset_id: Option<PresetId>,
+}
+
+impl ContextDraft {
+    /// Checks every field against its range.
+    ///
+    /// # Errors
+    /// The first field that is outside, with value and range.
+    pub fn check(&self) -> Result<(), FieldError> {
+        characters("name", &self.name, 1, 120)?;
+        characters("systemPrompt", &self.system_prompt, 1, 32_000)?;
+        characters("personality", &self.personality, 0, 8_000)?;
+        number("temperature", self.temperature, 0.0, 1.0)?;
+        number("maxTokens", self.max_tokens, 1, 131_072)?;
+        number("maxHistoryTokens", self.max_history_tokens, 500, 2_000_000)?;
+        self.expiry_days.map_or(Ok(()), |days| number("expiryDays", days, 1, 3_650))
+    }
+}
+
+/// What to change of a context; a field that is absent stays.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ContextPatch {
+    /// 1–120 characters.
+    pub name: Option<String>,
+    /// 1–32,000 characters.
+    pub system_prompt: Option<String>,
+    /// At most 8,000 characters.
+    pub personality: Option<String>,
+    /// 0–1.
+    pub temperature: Option<f32>,
+    /// 1–131,072 tokens.
+    pub max_tokens: Option<u32>,
+    /// 500–2,000,000 tokens.
+    pub max_history_tokens: Option<u32>,
+    /// Days, or 0 for never.
+    pub expiry_days: Option<u32>,
+    /// The model that answers.
+    pub model: Option<ModelChoice>,
+    /// Only models on this machine may answer.
+    pub local_only: Option<bool>,
+    /// Send the anchor.
+    pub maintain_personality: Option<bool>,
+}
+
+impl ContextPatch {
+    /// The draft that results from applying the patch to a context.
+    #[must_use]
+    pub fn onto(self, context: &Context) -> ContextDraft {
+        ContextDraft {
+            name: self.name.unwrap_or_else(|| context.name.clone()),
+            system_prompt: self.system_prompt.unwrap_or_else(|| context.system_prompt.clone()),
+            personality: self.personality.unwrap_or_else(|| context.personality.clone()),
+            temperature: self.temperature.unwrap_or(context.temperature),
+            max_tokens: self.max_tokens.unwrap_or(context.max_tokens),
+            max_history_tokens: self.max_history_tokens.unwrap_or(context.max_history_tokens),
+            expiry_days: match self.expiry_days {
+                Some(0) => None,
+                Some(days) => Some(days),
+                None => context.expiry_days,
+            },
+            model: self.model.or_else(|| context.model.clone()),
+            local_only: self.local_only.unwrap_or(context.local_only),
+            maintain_personality: self.maintain_personality.unwrap_or(context.maintain_personality),
+            preset_id: context.preset_id.clone(),
+        }
+    }
+}

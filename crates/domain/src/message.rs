@@ -1,0 +1,117 @@
+//! Messages: the nodes of a conversation's tree.
+
+use crate::{ContextId, ConversationId, MessageId, ModelChoice, RevisionId};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The person.
+    User,
+    /// A context, answering.
+    Assistant,
+    /// Instructions to the model.
+    System,
+}
+
+impl Role {
+    /// The role's name in JSON and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::System => "system",
+        }
+    }
+}
+
+/// How a message came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "lowercase")]
+pub enum MessageStatus {
+    /// Whole.
+    Complete,
+    /// The user stopped the reply; what had arrived is kept.
+    Stopped,
+    /// The reply broke off (connection, crash, error); what had arrived is kept.
+    Interrupted,
+    /// The model's token limit cut the reply.
+    Truncated,
+}
+
+impl MessageStatus {
+    /// The status's name in JSON and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+            Self::Interrupted => "interrupted",
+            Self::Truncated => "truncated",
+        }
+    }
+}
+
+/// Tokens of one text, counted once and kept with the tokenizer's name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct TokenCount {
+    /// Number of tokens.
+    pub tokens: u32,
+    /// `o200k` or the name of an engine model; a name that ends in `~` marks an estimate.
+    pub tokenizer: String,
+}
+
+/// What a provider reported for one reply, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Tokens of the request.
+    pub prompt_tokens: u32,
+    /// Tokens of the reply.
+    pub completion_tokens: u32,
+    /// Tokens of the request that a cache served; `None` where the provider does not say.
+    pub cached_tokens: Option<u32>,
+}
+
+/// One message. Immutable once stored: an edit or a new reply is a sibling.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// The message's own id.
+    pub id: MessageId,
+    /// The conversation it belongs to.
+    pub conversation_id: ConversationId,
+    /// The context it was written to or by (the agent of an assistant message).
+    pub context_id: ContextId,
+    /// The message it follows; `None` for a first message.
+    pub parent_id: Option<MessageId>,
+    /// Who wrote it.
+    pub role: Role,
+    /// The text.
+    pub content: String,
+    /// The model's reasoning, where it gave one.
+    pub reasoning: Option<String>,
+    /// How it ended.
+    pub status: MessageStatus,
+    /// Tokens of the content.
+    pub token_count: Option<TokenCount>,
+    /// The persona revision an assistant message was answered under.
+    pub revision_id: Option<RevisionId>,
+    /// The model that wrote an assistant message.
+    pub model: Option<ModelChoice>,
+    /// What the provider reported for an assistant message.
+    pub usage: Option<Usage>,
+    /// When it was stored.
+    pub created_at: DateTime<Utc>,
+    /// All messages with the same parent in order of birth, this one included: the branches to switch between.
+    pub sibling_ids: Vec<MessageId>,
+}

@@ -1,0 +1,35 @@
+//! Turns a persona, a branch of messages and a new user text into the request for a model.
+//!
+//! Everything here is pure: no IO, no clock, no randomness; the same input gives the same bytes.
+//! The parts of a prompt stand in an order that keeps its beginning unchanged from request to
+//! request, so that a model's prompt cache can serve it:
+//!
+//! 1. system: the persona of the pinned revision, never shortened and never dropped;
+//! 2. tools and memory, where a [`ContextProvider`] gives some;
+//! 3. history in whole exchanges, chosen by a [`Strategy`];
+//! 4. the user's text;
+//! 5. trailing, never stored: current time and anchor.
+
+mod anchor;
+mod block;
+mod budget;
+mod builder;
+mod error;
+mod exchange;
+mod provider;
+mod render;
+mod strategy;
+mod tokens;
+
+pub use anchor::{ANCHOR_FROM_TURN, ANCHOR_TOKENS};
+pub use block::{Block, BlockKind, Origin};
+pub use budget::Budget;
+pub use builder::{BuildInput, Builder, HistoryMessage, Prompt};
+pub use error::PromptError;
+pub use exchange::Exchange;
+pub use provider::{ContextProvider, Wanted};
+pub use strategy::{SlidingWindow, Strategy, Window, WindowRequest};
+pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
+
+#[cfg(test)]
+mod tests;

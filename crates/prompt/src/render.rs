@@ -1,0 +1,84 @@
+//! Three forms of one prompt: chat messages, chat messages for strict templates, plain text.
+
+use crate::{BlockKind, Prompt};
+use evenkeel_domain::Role;
+use std::fmt::Write;
+
+/// Opens the trailing text where it stands inside a user message; closed by `]`.
+const NOTE: &str = "[Note from the app, not from the user. ";
+
+/// Tokens that the note's brackets may take beside the framing of a message.
+pub(crate) const NOTE_TOKENS: u32 = 12;
+
+impl Prompt {
+    /// The request as chat messages: system, history from a user message on, user, and the
+    /// trailing text as a last system message. Consecutive texts of one role are one message,
+    /// joined by an empty line.
+    #[must_use]
+    pub fn messages(&self) -> Vec<(Role, String)> {
+        self.joined(|_, role, text| (role, text.to_owned()))
+    }
+
+    /// The same for templates that take system text only at the beginning, and for very small
+    /// models, which answer a late system message instead of the user: later system text stands
+    /// in the user message beside it, the trailing text in brackets at the end.
+    #[must_use]
+    pub fn folded(&self) -> Vec<(Role, String)> {
+        let mut trailing = String::new();
+        let mut messages = self.joined(|kind, role, text| match (kind, role) {
+            (BlockKind::History, Role::System) => (Role::User, text.to_owned()),
+            (BlockKind::Trailing, _) => {
+                let gap = if trailing.is_empty() { "" } else { "\n" };
+                trailing.push_str(gap);
+                trailing.push_str(text);
+                (Role::User, String::new())
+            }
+            _ => (role, text.to_owned()),
+        });
+        if let Some((_, last)) = messages.last_mut().filter(|_| !trailing.is_empty()) {
+            last.push_str("\n\n");
+            last.push_str(NOTE);
+            last.push_str(&trailing);
+            last.push(']');
+        }
+        messages
+    }
+
+    /// The request as one text for models that only complete: it ends with the companion's name
+    /// and a colon.
+    #[must_use]
+    pub fn as_text(&self) -> String {
+        let mut text = String::new();
+        for (role, content) in self.folded() {
+            let speaker = match role {
+                Role::System => "",
+                Role::User => "User: ",
+                Role::Assistant => &format!("{}: ", self.speaker),
+            };
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{speaker}{content}\n\n");
+        }
+        text.push_str(&self.speaker);
+        text.push(':');
+        text
+    }
+
+    /// The included blocks with consecutive ones of the same role joined.
+    fn joined(&self, mut place: impl FnMut(BlockKind, Role, &str) -> (Role, String)) -> Vec<(Role, String)> {
+        let mut messages: Vec<(Role, String)> = Vec::new();
+        for block in self.blocks.iter().filter(|block| block.included) {
+            let (role, text) = place(block.kind, block.role, &block.text);
+            if text.is_empty() {
+                continue;
+            }
+            match messages.last_mut() {
+                Some((last, joined)) if *last == role => {
+                    joined.push_str(if block.kind == BlockKind::Trailing { "\n" } else { "\n\n" });
+                    joined.push_str(&text);
+                }
+                _ => messages.push((role, text)),
+            }
+        }
+        messages
+    }
+}

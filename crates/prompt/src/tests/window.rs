@@ -1,0 +1,144 @@
+//! What stays of the history.
+
+use super::{Words, anna, branch, build, counted, id, ids, input, left_out, sent};
+use crate::{BuildInput, Builder, FRAME_TOKENS, Prompt, Strategy, Window, WindowRequest};
+use evenkeel_domain::Role;
+
+/// Builds with exchanges of 200 tokens: two messages of 95 words and their frames.
+fn built(roles: &str, change: impl FnOnce(&mut BuildInput<'_>)) -> Prompt {
+    let revision = anna();
+    let branch = branch(roles, 95);
+    let history = counted(&branch, &Words);
+    let mut input = input(&revision, &history);
+    change(&mut input);
+    build(input).unwrap()
+}
+
+#[test]
+fn everything_is_sent_while_it_fits() {
+    let prompt = built(&"ua".repeat(25), |input| input.max_history_tokens = 5_000);
+    assert_eq!(sent(&prompt), ids(0..50));
+    assert_eq!((prompt.meter.history_tokens, prompt.meter.left_out), (5_000, 0));
+    assert_eq!(prompt.window_start, Some(id(0)));
+}
+
+#[test]
+fn one_token_over_cuts_to_sixty_per_cent_in_whole_exchanges() {
+    let prompt = built(&"ua".repeat(25), |input| input.max_history_tokens = 4_999);
+    // 60 % of 4,999 are 2,999: fourteen exchanges of 200.
+    assert_eq!(sent(&prompt), ids(22..50));
+    assert_eq!((prompt.meter.history_tokens, prompt.meter.left_out), (2_800, 22));
+    assert_eq!(left_out(&prompt).tokens, 2_200);
+    assert!(left_out(&prompt).reason.as_deref().unwrap().contains("cut to 60 %"));
+}
+
+#[test]
+fn the_start_stays_while_its_tail_fits() {
+    let cut = built(&"ua".repeat(26), |input| input.max_history_tokens = 5_000);
+    let start = cut.window_start;
+    assert_eq!(start, Some(id(22)));
+    for exchanges in 27..=36 {
+        let prompt = built(&"ua".repeat(exchanges), |input| input.evicted_before = start);
+        assert_eq!(prompt.window_start, start, "{exchanges} exchanges");
+        assert_eq!(prompt.meter.left_out, 22);
+    }
+    let prompt = built(&"ua".repeat(37), |input| input.evicted_before = start);
+    assert_eq!(prompt.window_start, Some(id(44)), "5,200 tokens are over the budget, fifteen exchanges stay");
+}
+
+#[test]
+fn an_unknown_start_counts_for_nothing() {
+    let prompt = built("uaua", |input| input.evicted_before = Some(id(99)));
+    assert_eq!(sent(&prompt), ids(0..4));
+}
+
+#[test]
+fn messages_that_were_not_loaded_are_counted() {
+    let prompt = built("uaua", |input| input.earlier = 1_000_000);
+    assert_eq!((sent(&prompt), prompt.meter.left_out), (ids(0..4), 1_000_000));
+    assert!(left_out(&prompt).reason.is_some());
+}
+
+#[test]
+fn the_newest_five_stay_even_over_the_history_budget() {
+    let prompt = built(&"ua".repeat(8), |input| input.max_history_tokens = 500);
+    assert_eq!(sent(&prompt), ids(6..16));
+    assert_eq!((prompt.meter.history_tokens, prompt.meter.budget_tokens), (1_000, 500));
+    assert!(prompt.meter.warning);
+    assert!(left_out(&prompt).reason.as_deref().unwrap().contains("newest 5 exchanges are sent all the same"));
+}
+
+#[test]
+fn fewer_than_five_stay_where_the_request_cannot_take_them() {
+    let prompt = built(&"ua".repeat(8), |input| (input.window, input.max_tokens) = (1_000, 200));
+    assert_eq!(sent(&prompt), ids(10..16));
+    assert!(left_out(&prompt).reason.as_deref().unwrap().contains("only the newest 3 exchanges fit"));
+    let prompt = built(&"ua".repeat(8), |input| (input.window, input.max_tokens) = (400, 200));
+    assert_eq!((sent(&prompt), prompt.window_start, prompt.meter.left_out), (vec![], None, 16));
+    assert!(left_out(&prompt).reason.as_deref().unwrap().contains("only the newest 0 exchanges fit"));
+}
+
+#[test]
+fn never_begins_with_an_assistant_message() {
+    assert_eq!(sent(&built("aaua", |_| {})), ids(2..4));
+    assert_eq!(sent(&built("a", |_| {})), vec![]);
+    assert_eq!(sent(&built("saua", |_| {})), ids(2..4));
+}
+
+#[test]
+fn unanswered_questions_belong_to_the_next_exchange() {
+    // u0 broke off without a reply, u1 was asked next: they leave together.
+    let prompt = built("uuauaua", |input| (input.window, input.max_tokens) = (990, 200));
+    assert_eq!(sent(&prompt), ids(3..7), "u0 u1 a2 need 300 tokens, 295 are left beside two exchanges");
+    let whole = built("uuauaua", |_| {});
+    assert_eq!(sent(&whole), ids(0..7));
+    let roles: Vec<Role> = whole.messages().iter().map(|(role, _)| *role).collect();
+    use Role::{Assistant, System, User};
+    assert_eq!(roles, [System, User, Assistant, User, Assistant, User, Assistant, User, System]);
+    assert!(whole.messages()[1].1.contains("w\n\nu1"));
+}
+
+#[test]
+fn an_open_exchange_continues_in_the_new_text() {
+    let prompt = built("uau", |_| {});
+    assert_eq!(sent(&prompt), ids(0..3));
+    let messages = prompt.messages();
+    assert!(messages[3].1.starts_with("u2 w") && messages[3].1.ends_with("w\n\nAnd now?"));
+    // It is not one of the five to keep: 5 × 200 + 100.
+    let prompt = built(&format!("{}u", "ua".repeat(8)), |input| input.max_history_tokens = 500);
+    assert_eq!(sent(&prompt), ids(6..17));
+}
+
+#[test]
+fn second_replies_stay_with_the_first_and_blank_messages_vanish() {
+    let prompt = built("uaau_a_", |_| {});
+    assert_eq!(sent(&prompt), ids([0, 1, 2, 3, 5]));
+    assert_eq!(prompt.messages().len(), 7, "system, u, aa, u, a, user, trailing");
+    assert_eq!(prompt.meter.history_tokens, 5 * (95 + FRAME_TOKENS));
+}
+
+#[test]
+fn warns_from_eighty_per_cent() {
+    let warning = |budget| built(&"ua".repeat(8), |input| input.max_history_tokens = budget).meter.warning;
+    assert!(warning(2_000));
+    assert!(!warning(2_001));
+    assert!(!built("", |input| input.max_history_tokens = 500).meter.warning);
+}
+
+#[test]
+fn a_strategy_that_asks_for_too_much_is_held_to_the_request() {
+    struct Everything;
+    impl Strategy for Everything {
+        fn id(&self) -> &'static str {
+            "everything"
+        }
+        fn window(&self, _: &WindowRequest<'_>) -> Window {
+            Window { first: 0, reason: None }
+        }
+    }
+    let (revision, branch) = (anna(), branch(&"ua".repeat(50), 95));
+    let history = counted(&branch, &Words);
+    let prompt = Builder::new(input(&revision, &history)).strategy(&Everything).build().unwrap();
+    assert_eq!(prompt.meter.history_tokens, 9_200);
+    assert!(left_out(&prompt).reason.as_deref().unwrap().contains("the strategy's choice was over"));
+}

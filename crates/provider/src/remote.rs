@@ -1,0 +1,124 @@
+//! A model behind HTTP.
+
+use crate::endpoint::Endpoint;
+use crate::error::Site;
+use crate::http::{Answer, HttpClient, Purpose};
+use crate::wire::openai::LimitField;
+use crate::wire::{ReadFault, ReadResult, StreamReader, anthropic, ollama, openai};
+use crate::{ChatRequest, EventStream, LanguageModel, ModelEvent, ProviderError, refusal};
+use async_trait::async_trait;
+use chrono::Utc;
+use evenkeel_domain::ProviderKind;
+use futures::{StreamExt, stream};
+use reqwest::Method;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The host whose newer models demand another name for the limit of a reply.
+const OPENAI_HOST: &str = "api.openai.com";
+
+/// The models of a provider. Nothing is sent before the first request; an address that cannot
+/// be used shows then.
+#[must_use]
+pub fn connect(endpoint: Endpoint, client: HttpClient) -> Arc<dyn LanguageModel> {
+    Arc::new(RemoteModel { endpoint, client })
+}
+
+struct RemoteModel {
+    endpoint: Endpoint,
+    client: HttpClient,
+}
+
+#[async_trait]
+impl LanguageModel for RemoteModel {
+    async fn stream(&self, request: ChatRequest) -> Result<EventStream, ProviderError> {
+        let kind = self.endpoint.kind;
+        let mut call = self.endpoint.call(Method::POST, path(kind), Purpose::Chat)?;
+        call.model = Some(request.model.clone());
+        if self.endpoint.local_only && kind == ProviderKind::Ollama && ollama::runs_in_cloud(&request.model) {
+            return Err(ProviderError::LocalOnly { at: call.site().bare() });
+        }
+        let limit = match call.url.host_str() {
+            Some(OPENAI_HOST) => LimitField::MaxCompletionTokens,
+            _ => LimitField::MaxTokens,
+        };
+        call.body = render(kind, &request, limit)
+            .map_err(|error| ProviderError::Rejected { at: call.site().report(None, Some(&error.to_string())) })?
+            .into();
+        let url = call.url.clone();
+        let answer = self.client.send(call).await?;
+        if !(200..300).contains(&answer.status()) {
+            return Err(refusal::read(answer, &url, Utc::now()).await);
+        }
+        Ok(events(answer, reader(kind)))
+    }
+}
+
+fn path(kind: ProviderKind) -> &'static str {
+    match kind {
+        ProviderKind::OpenaiCompatible | ProviderKind::Engine => openai::PATH,
+        ProviderKind::Anthropic => anthropic::PATH,
+        ProviderKind::Ollama => ollama::PATH,
+    }
+}
+
+fn render(kind: ProviderKind, request: &ChatRequest, limit: LimitField) -> Result<Vec<u8>, serde_json::Error> {
+    match kind {
+        ProviderKind::OpenaiCompatible | ProviderKind::Engine => openai::render(request, limit),
+        ProviderKind::Anthropic => anthropic::render(request),
+        ProviderKind::Ollama => ollama::render(request),
+    }
+}
+
+fn reader(kind: ProviderKind) -> Box<dyn StreamReader> {
+    match kind {
+        ProviderKind::OpenaiCompatible | ProviderKind::Engine => openai::reader(),
+        ProviderKind::Anthropic => anthropic::reader(),
+        ProviderKind::Ollama => ollama::reader(),
+    }
+}
+
+/// A reply that is being read.
+struct Reply {
+    answer: Answer,
+    reader: Box<dyn StreamReader>,
+    ready: VecDeque<ReadResult>,
+    over: bool,
+}
+
+/// The events of an answer. The answer lives in the stream, so dropping it closes the
+/// connection.
+fn events(answer: Answer, reader: Box<dyn StreamReader>) -> EventStream {
+    let reply = Reply { answer, reader, ready: VecDeque::new(), over: false };
+    stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).boxed()
+}
+
+impl Reply {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
+        if self.over {
+            return None;
+        }
+        let item = loop {
+            if let Some(item) = self.ready.pop_front() {
+                break item.map_err(|fault| error(self.answer.site(), self.answer.status(), fault));
+            }
+            match self.answer.chunk().await {
+                Ok(Some(bytes)) => self.ready.extend(self.reader.feed(&bytes)),
+                Ok(None) => self.ready.extend(self.reader.finish()),
+                Err(error) => break Err(error),
+            }
+        };
+        self.over = matches!(item, Err(_) | Ok(ModelEvent::End(_)));
+        Some(item)
+    }
+}
+
+fn error(site: &Site, status: u16, fault: ReadFault) -> ProviderError {
+    match fault {
+        ReadFault::Malformed(reason) => {
+            ProviderError::Malformed { at: site.report(Some(status), None), reason: site.clean(&reason) }
+        }
+        ReadFault::BrokenOff(said) => ProviderError::BrokenOff { at: site.report(Some(status), said.as_deref()) },
+        ReadFault::Reported(complaint) => complaint.into_error(site),
+    }
+}

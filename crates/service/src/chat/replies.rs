@@ -1,0 +1,63 @@
+//! One reply at a time per conversation.
+
+use crate::ServiceError;
+use evenkeel_domain::{ConversationId, ErrorBody, ErrorCode};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// The conversations in which a reply is being written.
+#[derive(Clone, Default)]
+pub(crate) struct Replies(Arc<Mutex<HashMap<ConversationId, CancellationToken>>>);
+
+/// The right to write in a conversation; ends when dropped.
+pub(crate) struct Turn {
+    replies: Replies,
+    conversation: ConversationId,
+    /// Cancelled when the user stops the reply.
+    pub stop: CancellationToken,
+}
+
+impl Replies {
+    /// Takes the turn of a conversation.
+    ///
+    /// # Errors
+    /// A reply is being written in it.
+    pub fn begin(&self, conversation: ConversationId) -> Result<Turn, ServiceError> {
+        let mut open = self.lock();
+        if open.contains_key(&conversation) {
+            let message = "a reply is being written in this conversation; stop it or wait for its end";
+            return Err(ErrorBody::new(ErrorCode::Busy, message).with("conversationId", conversation).into());
+        }
+        let stop = CancellationToken::new();
+        open.insert(conversation, stop.clone());
+        Ok(Turn { replies: self.clone(), conversation, stop })
+    }
+
+    /// Stops the reply of a conversation, if one is being written.
+    pub fn stop(&self, conversation: ConversationId) {
+        if let Some(stop) = self.lock().get(&conversation) {
+            stop.cancel();
+        }
+    }
+
+    /// Stops every reply.
+    pub fn stop_all(&self) {
+        self.lock().values().for_each(CancellationToken::cancel);
+    }
+
+    /// Whether no reply is being written.
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.replies.lock().remove(&self.conversation);
+    }
+}

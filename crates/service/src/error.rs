@@ -1,0 +1,79 @@
+//! Errors of the service: those of the rooms below, and its own.
+
+use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
+
+/// What a service method answers when it cannot do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// A refusal of the service itself.
+    #[error("{0}")]
+    Refused(ErrorBody),
+    /// Keys, keychain or the profile folder.
+    #[error(transparent)]
+    Vault(#[from] evenkeel_vault::VaultError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] evenkeel_store::StoreError),
+    /// A provider.
+    #[error(transparent)]
+    Provider(#[from] evenkeel_provider::ProviderError),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] evenkeel_engine::EngineError),
+    /// A model file.
+    #[error(transparent)]
+    ModelFile(#[from] evenkeel_engine::ModelFileError),
+    /// The prompt.
+    #[error(transparent)]
+    Prompt(#[from] evenkeel_prompt::PromptError),
+}
+
+impl ServiceError {
+    /// A defect of Evenkeel, at `place`.
+    pub(crate) fn internal(place: &str, error: &dyn std::fmt::Display) -> Self {
+        let message = format!("{place} failed: {error}; restart Evenkeel, nothing that was acknowledged is lost");
+        Self::Refused(ErrorBody::new(ErrorCode::Internal, message))
+    }
+
+    /// The stable name of this error.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Refused(body) => body.code,
+            Self::Vault(error) => error.code(),
+            Self::Store(error) => error.code(),
+            Self::Provider(error) => error.code(),
+            Self::Engine(error) => error.code(),
+            Self::ModelFile(error) => error.code(),
+            Self::Prompt(error) => error.code(),
+        }
+    }
+
+    /// The one error shape of every face.
+    #[must_use]
+    pub fn to_body(&self) -> ErrorBody {
+        match self {
+            Self::Refused(body) => body.clone(),
+            Self::Provider(error) => error.to_body(),
+            other => ErrorBody::new(other.code(), other.to_string()),
+        }
+    }
+}
+
+impl From<ErrorBody> for ServiceError {
+    fn from(body: ErrorBody) -> Self {
+        Self::Refused(body)
+    }
+}
+
+impl From<FieldError> for ServiceError {
+    fn from(error: FieldError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<ServiceError> for ErrorBody {
+    fn from(error: ServiceError) -> Self {
+        error.to_body()
+    }
+}

@@ -1,0 +1,177 @@
+//! What Evenkeel does, one file a noun. Every face (window, later HTTP, MCP and command line)
+//! parses, calls one method of [`Service`] and maps the error.
+
+mod chat;
+mod clock;
+mod context;
+mod conversation;
+mod error;
+mod model;
+mod options;
+mod provider;
+mod session;
+mod settings;
+mod vault;
+mod view;
+
+pub use clock::{Clock, SystemClock};
+pub use error::ServiceError;
+pub use evenkeel_store::Change;
+pub use evenkeel_vault::harden_process;
+pub use options::ServiceOptions;
+pub use view::{
+    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelOffer,
+    OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, UnlockMethod, VaultOptions, VaultState,
+    VaultStatus,
+};
+
+use chat::replies::Replies;
+use chrono::{DateTime, Utc};
+use evenkeel_domain::{Limits, ModelChoice};
+use evenkeel_engine::{Supervisor, SupervisorOptions};
+use evenkeel_provider::HttpClient;
+use session::Session;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::broadcast;
+
+/// The one service behind every face. Cloning it is cheap; all clones are the same service.
+#[derive(Clone)]
+pub struct Service(Arc<Inner>);
+
+struct Inner {
+    options: ServiceOptions,
+    http: HttpClient,
+    engine: Supervisor,
+    replies: Replies,
+    gate: vault::Gate,
+    changes: broadcast::Sender<Change>,
+    notices: broadcast::Sender<EngineNotice>,
+    windows: Mutex<HashMap<ModelChoice, u32>>,
+}
+
+impl Service {
+    /// Makes the service; the vault is opened by the first [`Service::vault_status`].
+    /// Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// No HTTP client could be made (the system's certificates cannot be read).
+    pub fn new(options: ServiceOptions) -> Result<Self, ServiceError> {
+        let engine = Supervisor::new(SupervisorOptions {
+            args: options.engine_args.clone(),
+            idle: options.engine_idle,
+            ..SupervisorOptions::new(options.engine_program.clone())
+        });
+        let (notices, _) = broadcast::channel(64);
+        let (changes, _) = broadcast::channel(1_024);
+        let heard = notices.clone();
+        let mut events = engine.events();
+        tokio::spawn(async move {
+            while let Some(event) = next(&mut events).await {
+                let _ = heard.send(model::notice(&event));
+            }
+        });
+        Ok(Self(Arc::new(Inner {
+            http: HttpClient::new(None),
+            engine,
+            replies: Replies::default(),
+            gate: vault::Gate::default(),
+            changes,
+            notices,
+            windows: Mutex::default(),
+            options,
+        })))
+    }
+
+    /// Every change of the vault, by this process or another.
+    #[must_use]
+    pub fn changes(&self) -> broadcast::Receiver<Change> {
+        self.0.changes.subscribe()
+    }
+
+    /// What happens to the engine.
+    #[must_use]
+    pub fn engine_notices(&self) -> broadcast::Receiver<EngineNotice> {
+        self.0.notices.subscribe()
+    }
+
+    /// The profile folder.
+    #[must_use]
+    pub fn profile_dir(&self) -> &Path {
+        self.0.options.profile.dir()
+    }
+
+    /// Stops replies and the engine and closes the vault; replies under way are kept as stopped.
+    pub async fn shutdown(&self) {
+        self.finish_replies().await;
+        self.engine().shutdown().await;
+        self.0.gate.close();
+    }
+
+    /// Stops every reply and waits until what had arrived is on disk, five seconds at most.
+    pub(crate) async fn finish_replies(&self) {
+        self.replies().stop_all();
+        for _ in 0..250 {
+            if self.replies().is_empty() {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+
+    pub(crate) fn session(&self) -> Result<Arc<Session>, ServiceError> {
+        self.0.gate.session()
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.options.limits
+    }
+
+    pub(crate) fn replies(&self) -> &Replies {
+        &self.0.replies
+    }
+
+    pub(crate) fn http(&self) -> &HttpClient {
+        &self.0.http
+    }
+
+    pub(crate) fn engine(&self) -> &Supervisor {
+        &self.0.engine
+    }
+
+    pub(crate) fn resources(&self) -> Option<&Path> {
+        self.0.options.resources.as_deref()
+    }
+
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.0.options.clock.now()
+    }
+
+    pub(crate) fn random(&self) -> [u8; 10] {
+        self.0.options.clock.random()
+    }
+
+    pub(crate) fn zone(&self) -> String {
+        self.0.options.clock.zone()
+    }
+
+    pub(crate) fn known_window(&self, choice: &ModelChoice) -> Option<u32> {
+        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).get(choice).copied()
+    }
+
+    pub(crate) fn remember_window(&self, choice: &ModelChoice, window: u32) {
+        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).insert(choice.clone(), window);
+    }
+}
+
+/// The next value of a broadcast; a listener that was too slow skips what it missed.
+pub async fn next<T: Clone>(receiver: &mut broadcast::Receiver<T>) -> Option<T> {
+    loop {
+        match receiver.recv().await {
+            Ok(value) => return Some(value),
+            Err(broadcast::error::RecvError::Lagged(missed)) => tracing::warn!(missed, "a listener missed events"),
+            Err(broadcast::error::RecvError::Closed) => return None,
+        }
+    }
+}

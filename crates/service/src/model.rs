@@ -1,0 +1,292 @@
+//! Models: which one answers, how it is reached, which ones are offered.
+
+use crate::{EngineNotice, ModelOffer, OfferKind, Service, ServiceError};
+use evenkeel_domain::{
+    Context, ErrorBody, ErrorCode, ModelChoice, ModelFileId, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
+};
+use evenkeel_engine::{EngineEvent, EngineUse, default_model, inspect};
+use evenkeel_provider::{Endpoint, LanguageModel, connect, list_models};
+use evenkeel_store::ModelFile;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Tokens assumed for a model that says nothing of its window: what 2024's smallest served models have.
+const UNKNOWN_WINDOW: u32 = 8_192;
+/// The engine holds at most this window unless the user sets more: 16K costs a 7B model about 2 GB.
+const ENGINE_WINDOW: u32 = 16_384;
+/// The name under which the shipped model is chosen.
+pub(crate) const BUILT_IN: &str = "SmolLM2-135M-Instruct";
+
+/// The model that will answer.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub choice: ModelChoice,
+    pub provider: Provider,
+    /// Tokens of request and reply together.
+    pub window: u32,
+    /// Token counts in the store are this model's own.
+    pub counts_exactly: bool,
+    /// The engine's file.
+    file: Option<PathBuf>,
+}
+
+/// A model that can be called.
+pub(crate) struct Ready {
+    pub model: Arc<dyn LanguageModel>,
+    pub model_name: String,
+    is_engine: bool,
+    /// Keeps the engine from unloading while it is used.
+    _in_use: Option<EngineUse>,
+}
+
+impl Ready {
+    /// Says of a broken connection to the engine what it means.
+    pub fn explain(&self, error: ErrorBody) -> ErrorBody {
+        let lost = matches!(error.code, ErrorCode::ProviderBrokenOff | ErrorCode::ProviderUnreachable);
+        if !(self.is_engine && lost) {
+            return error;
+        }
+        let message = "the built-in engine stopped while it was answering; what had arrived is kept, and it starts again with the next message";
+        ErrorBody { code: ErrorCode::EngineCrashed, message: message.to_owned(), details: error.details }
+    }
+}
+
+impl Service {
+    /// The model of a context, or the default one.
+    pub(crate) async fn chosen_model(&self, context: &Context) -> Result<Chosen, ServiceError> {
+        let choice = context.model.clone().or_else(|| self.session().ok()?.settings().default_model).ok_or_else(|| {
+            ErrorBody::new(ErrorCode::NoModel, "no model has been chosen yet; choose one under Settings, Models")
+        })?;
+        let provider = self.provider_get(choice.provider_id).await.map_err(|_| {
+            let message = format!("the provider of {} was removed; choose another model", choice.model);
+            ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model)
+        })?;
+        if context.local_only && provider.locality == ProviderLocality::Remote {
+            let message = format!("{} answers on this machine only, and {} is elsewhere; choose a local model", context.name, provider.name);
+            return Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into());
+        }
+        let file = match provider.kind {
+            ProviderKind::Engine => Some(self.engine_file(&choice.model).await?),
+            _ => None,
+        };
+        let window = self.window(&provider, &choice, file.as_deref()).await;
+        Ok(Chosen { counts_exactly: choice.model.starts_with("gpt-"), choice, provider, window, file })
+    }
+
+    /// Makes the chosen model ready to be called; starts the engine where it is the one.
+    pub(crate) async fn ready(&self, chosen: &Chosen, context: &Context) -> Result<Ready, ServiceError> {
+        let Some(file) = &chosen.file else {
+            let endpoint = self.endpoint(&chosen.provider, context.local_only).await?;
+            let model = connect(endpoint, self.http().clone());
+            return Ok(Ready { model, model_name: chosen.choice.model.clone(), is_engine: false, _in_use: None });
+        };
+        let engine = self.engine().endpoint(file, Some(chosen.window)).await?;
+        let endpoint = Endpoint {
+            kind: ProviderKind::OpenaiCompatible,
+            base_url: engine.base_url.clone(),
+            key: Some(engine.token.clone()),
+            extra_headers: std::collections::BTreeMap::new(),
+            timeout: Duration::from_secs(chosen.provider.timeout_seconds.into()),
+            local_only: true,
+        };
+        let model = connect(endpoint, self.http().clone());
+        Ok(Ready { model, model_name: engine.model.clone(), is_engine: true, _in_use: Some(engine.hold) })
+    }
+
+    /// The engine's models: the shipped one and the files that were added.
+    pub(crate) async fn engine_models(&self) -> Result<Vec<ModelInfo>, ServiceError> {
+        let files = self.session()?.read(|r| r.model_files()).await?;
+        let built_in = self.built_in_path().map(|path| (BUILT_IN.to_owned(), path, true));
+        let added = files.into_iter().map(|row| (row.name, PathBuf::from(row.path), false));
+        let listed = built_in.into_iter().chain(added);
+        let look = move || {
+            listed
+                .filter_map(|(name, path, for_trying_out)| {
+                    let file = inspect(&path).ok()?;
+                    Some(ModelInfo { name, window: Some(file.window.min(ENGINE_WINDOW)), size_bytes: Some(file.size_bytes), for_trying_out })
+                })
+                .collect()
+        };
+        tokio::task::spawn_blocking(look).await.map_err(|error| ServiceError::internal("reading model files", &error))
+    }
+
+    /// Adds a GGUF file to the engine's models; the file stays where it is.
+    ///
+    /// # Errors
+    /// The file is no model that the engine can run, with the reason.
+    pub async fn model_file_add(&self, path: PathBuf) -> Result<ModelInfo, ServiceError> {
+        let session = self.session()?;
+        let look = move || {
+            let file = inspect(&path)?;
+            if !file.has_chat_template {
+                return Err(evenkeel_engine::ModelFileError::NoChatTemplate(path));
+            }
+            let absolute = path.canonicalize().unwrap_or(path);
+            Ok((file, absolute))
+        };
+        let looked = tokio::task::spawn_blocking(look).await;
+        let (file, path) = looked.map_err(|error| ServiceError::internal("reading a model file", &error))??;
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let path = path.to_string_lossy().into_owned();
+        let mut row = ModelFile {
+            id: ModelFileId::of_path(&path),
+            name: stem,
+            path,
+            window: Some(file.window),
+            size_bytes: file.size_bytes,
+            added_at: self.now(),
+        };
+        let name = session
+            .write(move |w| {
+                // A name chooses one model: a second file of the same name gets a number.
+                let taken = w.model_files()?;
+                let stem = row.name.clone();
+                let mut number = 2;
+                while row.name == BUILT_IN || taken.iter().any(|other| other.name == row.name && other.id != row.id) {
+                    row.name = format!("{stem} ({number})");
+                    number += 1;
+                }
+                w.upsert_model_file(&row)?;
+                Ok(row.name)
+            })
+            .await?;
+        Ok(ModelInfo { name, window: Some(file.window.min(ENGINE_WINDOW)), size_bytes: Some(file.size_bytes), for_trying_out: false })
+    }
+
+    /// What a new user can begin with on this machine.
+    ///
+    /// # Errors
+    /// The vault is locked.
+    pub async fn model_offers(&self) -> Result<Vec<ModelOffer>, ServiceError> {
+        let engine = self.engine_provider().await?;
+        let mut offers: Vec<ModelOffer> = self.provider_detect().await.into_iter().map(server_offer).collect();
+        for model in self.engine_models().await? {
+            offers.push(engine_offer(engine.id, model));
+        }
+        offers.push(recommended());
+        offers.push(ModelOffer {
+            kind: OfferKind::Cloud,
+            title: "Cloud provider".into(),
+            detail: "OpenAI, Anthropic, OpenRouter and others, with your own key; your messages leave this machine".into(),
+            choice: None,
+            server: None,
+            for_trying_out: false,
+            fits: true,
+        });
+        Ok(offers)
+    }
+
+    async fn window(&self, provider: &Provider, choice: &ModelChoice, file: Option<&Path>) -> u32 {
+        if let Some(window) = provider.window_override {
+            return window;
+        }
+        if let Some(file) = file {
+            let file = file.to_owned();
+            let inspected = tokio::task::spawn_blocking(move || inspect(&file)).await;
+            return inspected.ok().and_then(Result::ok).map_or(UNKNOWN_WINDOW, |file| file.window.min(ENGINE_WINDOW));
+        }
+        if let Some(window) = self.known_window(choice) {
+            return window;
+        }
+        let Ok(endpoint) = self.endpoint(provider, false).await else { return UNKNOWN_WINDOW };
+        let listed = list_models(&endpoint, self.http()).await.unwrap_or_default();
+        let window = listed.iter().find(|model| model.name == choice.model).and_then(|model| model.window);
+        let window = window.unwrap_or(UNKNOWN_WINDOW);
+        self.remember_window(choice, window);
+        window
+    }
+
+    async fn engine_provider(&self) -> Result<Provider, ServiceError> {
+        let providers = self.provider_list().await?;
+        providers
+            .into_iter()
+            .find(|provider| provider.kind == ProviderKind::Engine)
+            .ok_or_else(|| ErrorBody::new(ErrorCode::Internal, "the vault does not list the built-in engine; restart Evenkeel").into())
+    }
+
+    async fn engine_file(&self, name: &str) -> Result<PathBuf, ServiceError> {
+        let missing = |place: String| {
+            let message = format!("the model file {place} is not there; add it again under Settings, Models, or choose another model");
+            ServiceError::from(ErrorBody::new(ErrorCode::ModelFileMissing, message).with("path", place))
+        };
+        if name == BUILT_IN {
+            return self.built_in_path().ok_or_else(|| missing(default_model::FILE_NAME.to_owned()));
+        }
+        let files = self.session()?.read(|r| r.model_files()).await?;
+        let row = files.into_iter().find(|row| row.name == name).ok_or_else(|| missing(name.to_owned()))?;
+        let path = PathBuf::from(row.path);
+        if path.is_file() { Ok(path) } else { Err(missing(path.display().to_string())) }
+    }
+
+    fn built_in_path(&self) -> Option<PathBuf> {
+        default_model::locate(self.resources()).ok()
+    }
+}
+
+/// What the window is told of the engine.
+pub(crate) fn notice(event: &EngineEvent) -> EngineNotice {
+    match event {
+        EngineEvent::Started { .. } => EngineNotice { kind: crate::EngineNoticeKind::Started, message: String::new() },
+        EngineEvent::Unloaded { .. } => EngineNotice { kind: crate::EngineNoticeKind::Unloaded, message: String::new() },
+        EngineEvent::Crashed { .. } => EngineNotice {
+            kind: crate::EngineNoticeKind::Crashed,
+            message: "the built-in engine stopped; it starts again with the next message".into(),
+        },
+    }
+}
+
+fn server_offer(server: crate::DetectedServer) -> ModelOffer {
+    let models = server.models.len();
+    ModelOffer {
+        kind: OfferKind::LocalServer,
+        title: server.name.clone(),
+        detail: format!("runs on this machine at {} with {models} models", server.base_url),
+        choice: None,
+        server: Some(server),
+        for_trying_out: false,
+        fits: true,
+    }
+}
+
+fn engine_offer(provider_id: ProviderId, model: ModelInfo) -> ModelOffer {
+    let megabytes = model.size_bytes.unwrap_or_default() / 1_000_000;
+    ModelOffer {
+        kind: OfferKind::BuiltIn,
+        title: model.name.clone(),
+        detail: format!("{megabytes} MB, window of {} tokens, on this machine", model.window.unwrap_or(UNKNOWN_WINDOW)),
+        choice: Some(ModelChoice { provider_id, model: model.name }),
+        server: None,
+        for_trying_out: model.for_trying_out,
+        fits: true,
+    }
+}
+
+/// Free memory in bytes; 0 where the system does not say.
+fn available_memory() -> u64 {
+    sysinfo::System::new().map_or(0, |mut system| {
+        system.refresh_memory();
+        system.available_memory()
+    })
+}
+
+/// A model size that fits free memory: weights at four bits and the cache of a 16K window.
+fn recommended() -> ModelOffer {
+    let gigabytes = available_memory() / 1_000_000_000;
+    let (title, needs) = match gigabytes {
+        24.. => ("a 24–32B instruct model, Q4_K_M GGUF", 20),
+        12.. => ("a 12–14B instruct model, Q4_K_M GGUF", 10),
+        7.. => ("a 7–8B instruct model, Q4_K_M GGUF", 6),
+        4.. => ("a 3–4B instruct model, Q4_K_M GGUF", 3),
+        _ => ("a 1–2B instruct model, Q4_K_M GGUF", 2),
+    };
+    ModelOffer {
+        kind: OfferKind::Recommended,
+        title: title.into(),
+        detail: format!("{gigabytes} GB of memory are free, this needs about {needs} GB; pick a file you have downloaded"),
+        choice: None,
+        server: None,
+        for_trying_out: false,
+        fits: gigabytes >= needs,
+    }
+}

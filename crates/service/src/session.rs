@@ -1,0 +1,99 @@
+//! An open vault.
+
+use crate::ServiceError;
+use evenkeel_domain::{ConversationId, Message, MessageId, Settings};
+use chrono::{DateTime, Utc};
+use evenkeel_store::{DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
+use evenkeel_vault::VaultLock;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+/// The store with what is kept in memory beside it; dropped when the vault is locked.
+pub(crate) struct Session {
+    store: Arc<Store>,
+    /// Wraps API keys once more inside the database.
+    pub secrets: Zeroizing<[u8; 32]>,
+    /// The vault's id, a part of what a wrapped API key is bound to.
+    pub vault_id: Uuid,
+    settings: RwLock<Settings>,
+    windows: Mutex<HashMap<ConversationId, MessageId>>,
+    _lock: VaultLock,
+}
+
+impl Session {
+    pub fn new(store: Store, secrets: Zeroizing<[u8; 32]>, vault_id: Uuid, settings: Settings, lock: VaultLock) -> Self {
+        Self {
+            store: Arc::new(store),
+            secrets,
+            vault_id,
+            settings: RwLock::new(settings),
+            windows: Mutex::default(),
+            _lock: lock,
+        }
+    }
+
+    /// Reads in a thread that may block.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&ReadHandle<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let store = self.store.clone();
+        let task = tokio::task::spawn_blocking(move || store.read(work));
+        Ok(task.await.map_err(|error| ServiceError::internal("reading the vault", &error))??)
+    }
+
+    /// Writes in one transaction, in a thread that may block; returns after COMMIT.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut WriteHandle<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let store = self.store.clone();
+        let task = tokio::task::spawn_blocking(move || store.write(work));
+        Ok(task.await.map_err(|error| ServiceError::internal("writing the vault", &error))??)
+    }
+
+    /// Keeps what has arrived of a reply, in the background: a reply never waits for it.
+    pub fn keep_draft(&self, skeleton: &Message, text: String, reasoning: String, now: DateTime<Utc>) {
+        let store = self.store.clone();
+        let draft = ReplyDraft {
+            reply_id: skeleton.id,
+            conversation_id: skeleton.conversation_id,
+            parent_id: skeleton.parent_id,
+            context_id: skeleton.context_id,
+            revision_id: skeleton.revision_id.clone(),
+            model: skeleton.model.clone(),
+            content: text,
+            reasoning: (!reasoning.is_empty()).then_some(reasoning),
+            owner: DraftOwner { pid: std::process::id(), token: String::new() },
+            updated_at: now,
+        };
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = store.write(|w| w.put_draft(&draft)) {
+                tracing::warn!(%error, "a reply's draft was not kept");
+            }
+        });
+    }
+
+    pub fn settings(&self) -> Settings {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_settings(&self, settings: Settings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// First message of the window that the last request of a conversation had.
+    pub fn window_start(&self, conversation: ConversationId) -> Option<MessageId> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(&conversation).copied()
+    }
+
+    pub fn set_window_start(&self, conversation: ConversationId, start: Option<MessageId>) {
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        match start {
+            Some(start) => windows.insert(conversation, start),
+            None => windows.remove(&conversation),
+        };
+    }
+}

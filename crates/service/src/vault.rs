@@ -1,0 +1,170 @@
+//! The vault's life: made once, opened, locked; and what the window is told of it.
+
+mod gate;
+mod opening;
+
+pub(crate) use gate::Gate;
+
+use crate::{RecoverySheet, Service, ServiceError, UnlockMethod, VaultOptions, VaultState, VaultStatus};
+use evenkeel_domain::{ErrorBody, ErrorCode};
+use gate::Phase;
+use opening::{Opened, Opener};
+use secrecy::SecretString;
+
+/// How many groups of the recovery code are asked for.
+const ASKED_GROUPS: usize = 2;
+
+impl Service {
+    /// Where the vault stands. The first call opens it by keychain; while the keychain waits for
+    /// the user, each call listens for the answer for a moment.
+    pub async fn vault_status(&self) -> VaultStatus {
+        if self.0.gate.is_untried() || self.0.gate.state().0 == VaultState::Waiting {
+            self.open_by(UnlockMethod::Keychain).await;
+        }
+        self.status()
+    }
+
+    /// Makes a vault where nothing of one exists, and gives its recovery code, once.
+    ///
+    /// # Errors
+    /// Something of a vault exists, the keychain does not take the key, the passphrase is too
+    /// short, or the folder cannot be written. Nothing is left behind then.
+    pub async fn vault_create(&self, options: VaultOptions) -> Result<RecoverySheet, ServiceError> {
+        let opener = self.opener();
+        let task = tokio::task::spawn_blocking(move || opener.create(options));
+        let (opened, code) = task.await.map_err(|error| ServiceError::internal("making the vault", &error))??;
+        Ok(self.ask_back(opened, code))
+    }
+
+    /// Takes back the groups of the recovery code that were asked for, in their order.
+    ///
+    /// # Errors
+    /// A group is not as it was shown; it can be typed again.
+    pub async fn vault_confirm_recovery(&self, answers: Vec<String>) -> Result<VaultStatus, ServiceError> {
+        let opened = self.0.gate.confirm(&answers)?;
+        let opener = self.opener();
+        let task = tokio::task::spawn_blocking(move || opener.confirm(opened));
+        let opened = task.await.map_err(|error| ServiceError::internal("noting the recovery code", &error))??;
+        self.0.gate.set(Phase::Open(opened));
+        Ok(self.status())
+    }
+
+    /// Makes a new recovery code in place of one that was never typed back.
+    ///
+    /// # Errors
+    /// No code is waiting to be typed back, or the key slots cannot be written.
+    pub async fn vault_renew_recovery(&self) -> Result<RecoverySheet, ServiceError> {
+        let opened = self.0.gate.unconfirmed()?;
+        let opener = self.opener();
+        let task = tokio::task::spawn_blocking(move || opener.renew(opened));
+        let (opened, code) = task.await.map_err(|error| ServiceError::internal("making a recovery code", &error))??;
+        Ok(self.ask_back(opened, code))
+    }
+
+    /// Opens the vault.
+    ///
+    /// # Errors
+    /// The recovery code is mistyped, or the passphrase or code is wrong. What the keychain
+    /// answers is told by the state.
+    pub async fn vault_unlock(&self, method: UnlockMethod) -> Result<VaultStatus, ServiceError> {
+        let typed = !matches!(method, UnlockMethod::Keychain);
+        let error = self.open_by(method).await;
+        match error {
+            Some(error) if typed => Err(error),
+            _ => Ok(self.status()),
+        }
+    }
+
+    /// Gives up waiting for the keychain; the question stays where it is, and the screen offers the other ways.
+    pub async fn vault_cancel_waiting(&self) -> VaultStatus {
+        self.0.gate.stop_waiting();
+        self.status()
+    }
+
+    /// Stops replies, closes the vault and wipes its keys.
+    pub async fn vault_lock(&self) -> VaultStatus {
+        if self.session().is_ok() {
+            self.finish_replies().await;
+            self.engine().unload().await;
+            self.0.gate.set(Phase::Closed(VaultState::LockedByUser, None));
+        }
+        self.status()
+    }
+
+    fn ask_back(&self, opened: Opened, code: evenkeel_vault::RecoveryCode) -> RecoverySheet {
+        let groups = code.groups();
+        let random = self.random();
+        let mut asked: Vec<u32> = Vec::new();
+        for byte in random.iter().cycle().take(64) {
+            let group = (u32::from(*byte) + u32::try_from(asked.len()).unwrap_or(0)) % u32::try_from(groups.len()).unwrap_or(1);
+            if !asked.contains(&group) {
+                asked.push(group);
+            }
+            if asked.len() == ASKED_GROUPS {
+                break;
+            }
+        }
+        asked.sort_unstable();
+        self.0.gate.set(Phase::Confirm { opened, asked: Some((code, asked.clone())) });
+        RecoverySheet { groups, ask_groups: asked }
+    }
+
+    /// Opens the vault and notes the outcome; gives the error where there is one.
+    async fn open_by(&self, method: UnlockMethod) -> Option<ServiceError> {
+        if !self.0.gate.begin() {
+            let message = "the vault is being opened; wait a moment";
+            return Some(ErrorBody::new(ErrorCode::Busy, message).into());
+        }
+        let opener = self.opener();
+        let task = tokio::task::spawn_blocking(move || match method {
+            UnlockMethod::Keychain => opener.by_keychain(),
+            UnlockMethod::RecoveryCode { code } => opener.by_recovery(&code).map(Some),
+            UnlockMethod::Passphrase { passphrase } => opener.by_passphrase(SecretString::from(passphrase)).map(Some),
+        });
+        let outcome = match task.await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(ServiceError::internal("opening the vault", &error)),
+        };
+        match outcome {
+            Ok(None) => self.0.gate.set(Phase::Closed(VaultState::New, None)),
+            Ok(Some(opened)) if opened.key_file.recovery_confirmed() => self.0.gate.set(Phase::Open(opened)),
+            Ok(Some(opened)) => self.0.gate.set(Phase::Confirm { opened, asked: None }),
+            Err(error) => {
+                self.0.gate.failed(state_of(&error), error.to_body());
+                return Some(error);
+            }
+        }
+        None
+    }
+
+    fn status(&self) -> VaultStatus {
+        let (state, error) = self.0.gate.state();
+        let key_file = evenkeel_vault::KeyFile::read(&self.0.options.profile).ok();
+        let has = |kind| key_file.as_ref().is_some_and(|file| file.has(kind));
+        VaultStatus {
+            state,
+            profile_dir: self.profile_dir().display().to_string(),
+            has_keychain_slot: has(evenkeel_vault::SlotKind::Keychain),
+            has_passphrase: has(evenkeel_vault::SlotKind::Passphrase),
+            keychain_available: error.as_ref().is_none_or(|error| error.code != ErrorCode::KeychainUnavailable),
+            error,
+        }
+    }
+
+    fn opener(&self) -> Opener {
+        Opener { options: self.0.options.clone(), changes: self.0.changes.clone() }
+    }
+}
+
+fn state_of(error: &ServiceError) -> VaultState {
+    match error.code() {
+        ErrorCode::KeychainLocked => VaultState::Locked,
+        ErrorCode::KeychainWaiting => VaultState::Waiting,
+        ErrorCode::KeychainMissing => VaultState::Missing,
+        ErrorCode::WrongKey | ErrorCode::InvalidParameter => VaultState::WrongKey,
+        ErrorCode::VaultDamaged => VaultState::Damaged,
+        ErrorCode::VaultTooNew => VaultState::TooNew,
+        // A lock held by another process, a full disk, a failed keychain: the screen shows the sentence.
+        _ => VaultState::Unavailable,
+    }
+}

@@ -1,0 +1,121 @@
+//! The one place that knows whether the vault is open.
+
+use super::opening::Opened;
+use crate::{ServiceError, VaultState, session::Session};
+use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
+use evenkeel_vault::RecoveryCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where the vault stands, with what each stand needs.
+pub(crate) enum Phase {
+    /// Nothing was tried yet.
+    Untried,
+    /// It is being opened.
+    Opening,
+    /// Not open, and why.
+    Closed(VaultState, Option<ErrorBody>),
+    /// Open, but the recovery code has not been typed back.
+    Confirm {
+        opened: Opened,
+        /// The code and the groups asked for; `None` after a restart, when a new code is needed.
+        asked: Option<(RecoveryCode, Vec<u32>)>,
+    },
+    /// Open.
+    Open(Opened),
+}
+
+/// Guards the phase.
+pub(crate) struct Gate(Mutex<Phase>);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self(Mutex::new(Phase::Untried))
+    }
+}
+
+impl Gate {
+    pub fn session(&self) -> Result<Arc<Session>, ServiceError> {
+        match &*self.lock() {
+            Phase::Open(opened) => Ok(opened.session.clone()),
+            _ => Err(ErrorBody::new(ErrorCode::VaultLocked, "the vault is locked; unlock it to go on").into()),
+        }
+    }
+
+    pub fn set(&self, phase: Phase) {
+        *self.lock() = phase;
+    }
+
+    pub fn close(&self) {
+        self.set(Phase::Closed(VaultState::LockedByUser, None));
+    }
+
+    /// Whether nothing was tried yet.
+    pub fn is_untried(&self) -> bool {
+        matches!(*self.lock(), Phase::Untried)
+    }
+
+    /// Begins an opening; false while one is under way or the vault is open.
+    pub fn begin(&self) -> bool {
+        let mut phase = self.lock();
+        let may = matches!(*phase, Phase::Untried | Phase::Closed(..));
+        if may {
+            *phase = Phase::Opening;
+        }
+        may
+    }
+
+    /// Notes a failed opening, unless the user has opened it another way meanwhile.
+    pub fn failed(&self, state: VaultState, error: ErrorBody) {
+        let mut phase = self.lock();
+        if matches!(*phase, Phase::Opening | Phase::Closed(..)) {
+            *phase = Phase::Closed(state, Some(error));
+        }
+    }
+
+    pub fn stop_waiting(&self) {
+        let mut phase = self.lock();
+        if let Phase::Closed(VaultState::Waiting, _) | Phase::Opening = *phase {
+            let message = "the keychain was not waited for; unlock it and try again, or use the recovery code";
+            *phase = Phase::Closed(VaultState::Locked, Some(ErrorBody::new(ErrorCode::KeychainLocked, message)));
+        }
+    }
+
+    pub fn state(&self) -> (VaultState, Option<ErrorBody>) {
+        match &*self.lock() {
+            Phase::Untried | Phase::Opening => (VaultState::Opening, None),
+            Phase::Closed(state, error) => (*state, error.clone()),
+            Phase::Confirm { .. } => (VaultState::ConfirmRecovery, None),
+            Phase::Open(_) => (VaultState::Open, None),
+        }
+    }
+
+    /// Checks what was typed back; what is right takes the opened vault out.
+    pub fn confirm(&self, answers: &[String]) -> Result<Opened, ServiceError> {
+        let mut phase = self.lock();
+        let Phase::Confirm { opened, asked: Some((code, asked)) } = &*phase else {
+            return Err(ErrorBody::new(ErrorCode::InvalidParameter, "no recovery code is waiting to be typed back").into());
+        };
+        let wrong = asked.iter().enumerate().find(|(at, group)| {
+            !answers.get(*at).is_some_and(|answer| code.group_matches(**group as usize, answer))
+        });
+        if let Some((at, group)) = wrong {
+            let value = format!("answer {}", at + 1);
+            return Err(FieldError { field: "answers", value, range: format!("group {} as it was shown", group + 1) }.into());
+        }
+        let opened = opened.clone();
+        *phase = Phase::Opening;
+        Ok(opened)
+    }
+
+    /// The opened vault whose recovery code has to be made again.
+    pub fn unconfirmed(&self) -> Result<Opened, ServiceError> {
+        match &*self.lock() {
+            Phase::Confirm { opened, .. } => Ok(opened.clone()),
+            _ => Err(ErrorBody::new(ErrorCode::InvalidParameter, "no recovery code is waiting to be typed back").into()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Phase> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,160 @@
+//! Making and opening a vault: keys first, then the database. Blocks; runs in its own thread.
+
+use crate::{ServiceError, ServiceOptions, VaultOptions, session::Session};
+use evenkeel_domain::{Provider, ProviderId, ProviderKind, ProviderLocality};
+use evenkeel_store::{Change, Store, Subscription};
+use evenkeel_vault::{
+    CreateOptions, KeyFile, PassphraseCost, RecoveryCode, RootKey, SlotKind, Use, VaultLock, add_keychain_slot, create,
+    mark_recovery_confirmed, renew_recovery_code, unlock_keychain, unlock_passphrase, unlock_recovery,
+};
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// An open vault with what is needed to change its key slots.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    pub session: Arc<Session>,
+    pub key_file: KeyFile,
+    root: Arc<RootKey>,
+    _changes: Arc<Subscription>,
+}
+
+/// Makes and opens vaults.
+pub(crate) struct Opener {
+    pub options: ServiceOptions,
+    pub changes: broadcast::Sender<Change>,
+}
+
+impl Opener {
+    /// Makes a vault; whatever fails, nothing of it is left behind.
+    pub fn create(&self, options: VaultOptions) -> Result<(Opened, RecoveryCode), ServiceError> {
+        let profile = &self.options.profile;
+        profile.prepare()?;
+        let lock = VaultLock::exclusive(profile)?;
+        let made = create(
+            profile,
+            CreateOptions {
+                keychain: options.use_keychain.then_some(&*self.options.keychain),
+                passphrase: options.passphrase.map(SecretString::from),
+                passphrase_cost: PassphraseCost::default(),
+                recovery_only: false,
+            },
+            &lock,
+        )?;
+        let opened = self.open_store(made.key_file, made.root, lock)?;
+        Ok((opened, made.recovery_code))
+    }
+
+    /// Opens by keychain; `None` where there is no vault yet.
+    pub fn by_keychain(&self) -> Result<Option<Opened>, ServiceError> {
+        if !self.options.profile.traces().any() {
+            return Ok(None);
+        }
+        let key_file = KeyFile::read(&self.options.profile)?;
+        let root = unlock_keychain(&key_file, &*self.options.keychain)?;
+        self.open(key_file, root).map(Some)
+    }
+
+    /// Opens by recovery code, and lets the keychain open it again where it used to.
+    pub fn by_recovery(&self, code: &str) -> Result<Opened, ServiceError> {
+        let key_file = KeyFile::read(&self.options.profile)?;
+        let root = unlock_recovery(&key_file, code)?;
+        self.open_and_mend(key_file, root)
+    }
+
+    /// Opens by passphrase, and lets the keychain open it again where it used to.
+    pub fn by_passphrase(&self, passphrase: SecretString) -> Result<Opened, ServiceError> {
+        let key_file = KeyFile::read(&self.options.profile)?;
+        let root = unlock_passphrase(&key_file, passphrase)?;
+        self.open_and_mend(key_file, root)
+    }
+
+    /// Notes that the recovery code was typed back.
+    pub fn confirm(&self, mut opened: Opened) -> Result<Opened, ServiceError> {
+        mark_recovery_confirmed(&self.options.profile, &mut opened.key_file)?;
+        Ok(opened)
+    }
+
+    /// Makes a new recovery code.
+    pub fn renew(&self, mut opened: Opened) -> Result<(Opened, RecoveryCode), ServiceError> {
+        let code = renew_recovery_code(&self.options.profile, &mut opened.key_file, &opened.root)?;
+        Ok((opened, code))
+    }
+
+    fn open_and_mend(&self, mut key_file: KeyFile, root: RootKey) -> Result<Opened, ServiceError> {
+        if key_file.has(SlotKind::Keychain) {
+            let mended = add_keychain_slot(&self.options.profile, &mut key_file, &root, &*self.options.keychain);
+            if let Err(error) = mended {
+                tracing::warn!(%error, "the keychain does not open this vault yet");
+            }
+        }
+        self.open(key_file, root)
+    }
+
+    fn open(&self, key_file: KeyFile, root: RootKey) -> Result<Opened, ServiceError> {
+        // Exclusive where it can be had, since opening may migrate; beside another process it cannot.
+        let profile = &self.options.profile;
+        let lock = match VaultLock::exclusive(profile) {
+            Err(evenkeel_vault::VaultError::InUse) => VaultLock::shared(profile)?,
+            lock => lock?,
+        };
+        self.open_store(key_file, root, lock)
+    }
+
+    fn open_store(&self, key_file: KeyFile, root: RootKey, lock: VaultLock) -> Result<Opened, ServiceError> {
+        let profile = &self.options.profile;
+        let vault_id = key_file.vault_id();
+        let key = root.subkey(vault_id, Use::Database);
+        let now = self.options.clock.now();
+        // Keys without a database, never confirmed: the making was cut off between the two.
+        let cut_off = !key_file.recovery_confirmed() && !profile.database().exists();
+        let store = if cut_off { Store::create(&profile.database(), &key, now)? } else { Store::open(&profile.database(), &key, now)? };
+        let alone = lock.is_exclusive();
+        let lock = if alone { lock.downgrade()? } else { lock };
+        let changes = self.changes.clone();
+        let subscription = store.subscribe(move |change| {
+            let _ = changes.send(change.clone());
+        });
+        self.furnish(&store, alone)?;
+        let settings = store.read(|r| r.settings())?;
+        let secrets = root.subkey(vault_id, Use::Secrets);
+        let session = Session::new(store, secrets, vault_id, settings, lock);
+        Ok(Opened { session: Arc::new(session), key_file, root: Arc::new(root), _changes: Arc::new(subscription) })
+    }
+
+    /// Puts in what every vault has, and keeps replies whose process is gone: all that are left,
+    /// where no other process had the vault open.
+    fn furnish(&self, store: &Store, alone: bool) -> Result<(), ServiceError> {
+        let now = self.options.clock.now();
+        let engine = ProviderId::from_parts(now, self.options.clock.random());
+        store.write(move |w| {
+            w.seed_presets(now)?;
+            if !w.providers()?.iter().any(|provider| provider.kind == ProviderKind::Engine) {
+                w.upsert_provider(&engine_provider(engine))?;
+            }
+            Ok(())
+        })?;
+        let recovered = store.write(|w| w.recover_drafts(now, |_| alone))?;
+        if !recovered.is_empty() {
+            tracing::info!(count = recovered.len(), "replies that were cut off are kept as interrupted");
+        }
+        Ok(())
+    }
+}
+
+fn engine_provider(id: ProviderId) -> Provider {
+    Provider {
+        id,
+        kind: ProviderKind::Engine,
+        name: "On this computer".into(),
+        base_url: String::new(),
+        locality: ProviderLocality::Local,
+        key_hint: None,
+        extra_headers: BTreeMap::new(),
+        manual_models: Vec::new(),
+        window_override: None,
+        timeout_seconds: 300,
+    }
+}

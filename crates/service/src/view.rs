@@ -1,0 +1,263 @@
+//! What the service gives to and takes from its faces.
+
+use evenkeel_domain::{
+    Conversation, ErrorBody, Message, ModelChoice, ModelInfo, ProviderId, ProviderKind, TokenMeter,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Where the vault stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum VaultState {
+    /// There is none, nor a trace of one.
+    New,
+    /// It is being opened.
+    Opening,
+    /// It was made, and the recovery code has not been typed back yet.
+    ConfirmRecovery,
+    /// Open.
+    Open,
+    /// No keychain can be reached.
+    Unavailable,
+    /// The keychain is locked.
+    Locked,
+    /// The keychain waits for the user's answer.
+    Waiting,
+    /// The keychain holds no key of this vault.
+    Missing,
+    /// The key does not open this vault.
+    WrongKey,
+    /// A file of the vault is damaged.
+    Damaged,
+    /// A newer version wrote the vault.
+    TooNew,
+    /// The user locked it.
+    LockedByUser,
+}
+
+/// The vault's state with what a screen needs to offer a way out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct VaultStatus {
+    /// The state.
+    pub state: VaultState,
+    /// The profile folder.
+    pub profile_dir: String,
+    /// The vault can be opened by the keychain.
+    pub has_keychain_slot: bool,
+    /// The vault can be opened by a passphrase.
+    pub has_passphrase: bool,
+    /// A keychain answers.
+    pub keychain_available: bool,
+    /// Why it is not open.
+    pub error: Option<ErrorBody>,
+}
+
+/// How a new vault is to be opened from now on; the recovery code always works too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct VaultOptions {
+    /// Keep the key in the system's keychain.
+    pub use_keychain: bool,
+    /// A passphrase, at least 8 characters.
+    pub passphrase: Option<String>,
+}
+
+/// The recovery code, shown once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RecoverySheet {
+    /// The code in groups of characters.
+    pub groups: Vec<String>,
+    /// Indexes (from 0) of the groups to type back.
+    pub ask_groups: Vec<u32>,
+}
+
+/// A way to open the vault.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum UnlockMethod {
+    /// The system's keychain.
+    Keychain,
+    /// The recovery code.
+    RecoveryCode {
+        /// As typed.
+        code: String,
+    },
+    /// The passphrase.
+    Passphrase {
+        /// As typed.
+        passphrase: String,
+    },
+}
+
+/// What a context made from a preset has different from it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct PresetOverrides {
+    /// 1–120 characters; the preset's name if absent.
+    pub name: Option<String>,
+    /// 0–1.
+    pub temperature: Option<f32>,
+    /// 1–131,072 tokens.
+    pub max_tokens: Option<u32>,
+    /// 500–2,000,000 tokens.
+    pub max_history_tokens: Option<u32>,
+    /// 1–3,650 days, or 0 for never.
+    pub expiry_days: Option<u32>,
+}
+
+/// A page of conversations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationPage {
+    /// Newest activity first.
+    pub items: Vec<Conversation>,
+    /// Number on all pages.
+    pub total_count: u32,
+}
+
+/// A conversation at its newest messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationView {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// The newest messages of the shown branch (at most 50), oldest first.
+    pub messages: Vec<Message>,
+    /// Whether earlier ones exist.
+    pub has_earlier: bool,
+    /// How full the history budget is.
+    pub meter: TokenMeter,
+}
+
+/// Messages before a known one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct EarlierMessages {
+    /// Oldest first.
+    pub messages: Vec<Message>,
+    /// Whether still earlier ones exist.
+    pub has_earlier: bool,
+}
+
+/// A provider to add or to change.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderDraft {
+    /// `None` adds one.
+    pub id: Option<ProviderId>,
+    /// Wire format.
+    pub kind: ProviderKind,
+    /// 1–120 characters.
+    pub name: String,
+    /// https anywhere, http on this machine only.
+    pub base_url: String,
+    /// `None` keeps the stored key (only while the origin stays), an empty text removes it.
+    pub key: Option<String>,
+    /// Headers sent beside the standard ones.
+    pub extra_headers: BTreeMap<String, String>,
+    /// Models entered by hand.
+    pub manual_models: Vec<String>,
+    /// Tokens; replaces the window that the provider reports.
+    pub window_override: Option<u32>,
+    /// 5–3,600 seconds.
+    pub timeout_seconds: u32,
+}
+
+/// A provider that answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderTest {
+    /// The models it lists.
+    pub models: Vec<ModelInfo>,
+    /// Milliseconds until it had answered.
+    pub millis: u32,
+}
+
+/// A model server found on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct DetectedServer {
+    /// Wire format.
+    pub kind: ProviderKind,
+    /// What it is.
+    pub name: String,
+    /// Its address.
+    pub base_url: String,
+    /// The models it has.
+    pub models: Vec<ModelInfo>,
+}
+
+/// What kind of model is offered at first run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum OfferKind {
+    /// The model that ships with the app.
+    BuiltIn,
+    /// A server that runs already.
+    LocalServer,
+    /// A model file to get, chosen by free memory.
+    Recommended,
+    /// A cloud provider with a key.
+    Cloud,
+}
+
+/// One model that a new user can begin with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ModelOffer {
+    /// What kind.
+    pub kind: OfferKind,
+    /// Name of the model or server.
+    pub title: String,
+    /// Facts: size, memory, window.
+    pub detail: String,
+    /// What to set as the default; `None` where something has to be entered first.
+    pub choice: Option<ModelChoice>,
+    /// The server to add as a provider when it is chosen.
+    pub server: Option<DetectedServer>,
+    /// Small, for trying out.
+    pub for_trying_out: bool,
+    /// Free memory is enough.
+    pub fits: bool,
+}
+
+/// What happened to the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum EngineNoticeKind {
+    /// It runs.
+    Started,
+    /// It died.
+    Crashed,
+    /// It freed its model after a while without a request.
+    Unloaded,
+}
+
+/// News of the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct EngineNotice {
+    /// What happened.
+    pub kind: EngineNoticeKind,
+    /// A sentence in English; empty where there is nothing to say.
+    pub message: String,
+}

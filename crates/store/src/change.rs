@@ -1,0 +1,104 @@
+//! What a committed write changed, told to everyone who shows it.
+
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The kinds of things that change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum Noun {
+    /// A companion.
+    Context,
+    /// A template for contexts.
+    Preset,
+    /// A thread.
+    Conversation,
+    /// A node of a conversation's tree.
+    Message,
+    /// A place that runs models.
+    Provider,
+    /// The settings; the change's id is `settings`.
+    Settings,
+    /// A GGUF file of the engine.
+    ModelFile,
+}
+
+impl Noun {
+    /// Every noun.
+    pub const ALL: [Self; 7] =
+        [Self::Context, Self::Preset, Self::Conversation, Self::Message, Self::Provider, Self::Settings, Self::ModelFile];
+
+    /// The noun in a sentence.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Context => "context",
+            Self::Preset => "preset",
+            Self::Conversation => "conversation",
+            Self::Message => "message",
+            Self::Provider => "provider",
+            Self::Settings => "settings",
+            Self::ModelFile => "model file",
+        }
+    }
+}
+
+/// One thing that was inserted, updated or deleted: whoever shows it reads it again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// What kind of thing.
+    pub noun: Noun,
+    /// Its id; empty where another process wrote and any of them may have changed.
+    pub id: String,
+}
+
+type Callback = dyn Fn(&Change) + Send + Sync;
+type Callbacks = Mutex<Vec<Arc<Callback>>>;
+
+/// The one place that changes leave from.
+#[derive(Default)]
+pub(crate) struct Changes {
+    callbacks: Arc<Callbacks>,
+}
+
+impl Changes {
+    pub(crate) fn subscribe(&self, callback: Arc<Callback>) -> Subscription {
+        lock(&self.callbacks).push(Arc::clone(&callback));
+        Subscription { callbacks: Arc::downgrade(&self.callbacks), callback }
+    }
+
+    /// Tells all subscribers; no lock is held meanwhile, so a callback may use the store.
+    pub(crate) fn emit(&self, changes: &[Change]) {
+        if changes.is_empty() {
+            return;
+        }
+        let callbacks = lock(&self.callbacks).clone();
+        for change in changes {
+            for callback in &callbacks {
+                callback(change);
+            }
+        }
+    }
+}
+
+/// Keeps a callback subscribed until it is dropped.
+#[must_use = "dropping the subscription ends it"]
+pub struct Subscription {
+    callbacks: Weak<Callbacks>,
+    callback: Arc<Callback>,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(callbacks) = self.callbacks.upgrade() {
+            lock(&callbacks).retain(|callback| !Arc::ptr_eq(callback, &self.callback));
+        }
+    }
+}
+
+fn lock(callbacks: &Callbacks) -> std::sync::MutexGuard<'_, Vec<Arc<Callback>>> {
+    callbacks.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,123 @@
+//! Opening one encrypted connection: the key first, then every setting, each for a reason.
+
+use crate::StoreError;
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use secrecy::{ExposeSecret, SecretBox, zeroize::Zeroizing};
+use std::{fmt::Write, fs, io::Read, path::Path, time::Duration};
+
+/// The raw database key; it is wiped when dropped and has no text form.
+pub(crate) type Key = SecretBox<[u8; 32]>;
+
+/// How long a connection waits for another process before it gives up.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// First bytes of an unencrypted database (SQLite file format, section 1.3.1).
+const PLAINTEXT_HEADER: &[u8; 16] = b"SQLite format 3\0";
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The one that writes; page cache of at most 64 MB.
+    Write,
+    /// One of those that only read; page cache of at most 8 MB.
+    Read,
+}
+
+/// Opens an existing database for writing and proves that it decrypts. Nothing is written: even the
+/// write-ahead log is left alone on close until [`settle`] was called, so that a file this version
+/// may not touch stays as it is.
+pub(crate) fn open(path: &Path, key: &Key) -> Result<Connection, StoreError> {
+    refuse_foreign_file(path)?;
+    create(path, key)
+}
+
+/// Like [`open`], for a file that may still be empty.
+pub(crate) fn create(path: &Path, key: &Key) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    unlock(&connection, key)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let version: Option<String> = connection.query_row("PRAGMA cipher_version", [], |row| row.get(0)).ok();
+    if version.is_none_or(|version| version.is_empty()) {
+        return Err(StoreError::defect("this build's SQLite has no encryption (cipher_version is empty)"));
+    }
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+    Ok(connection)
+}
+
+/// Gives the key, before anything else, and the settings of the encryption.
+fn unlock(connection: &Connection, key: &Key) -> Result<(), StoreError> {
+    let mut statement = Zeroizing::new(String::with_capacity(96));
+    statement.push_str("PRAGMA key = \"x'");
+    for byte in key.expose_secret() {
+        // Writing to a String cannot fail.
+        let _ = write!(statement, "{byte:02x}");
+    }
+    statement.push_str("'\"");
+    connection.execute_batch(&statement)?;
+    // Pinning the format keeps a later SQLCipher from reading the file with other defaults. Wiping
+    // all of SQLite's memory makes bulk inserts 7 times slower; the key itself is wiped anyway.
+    connection.execute_batch(
+        "PRAGMA cipher_log_level = NONE;
+         PRAGMA cipher_compatibility = 4;
+         PRAGMA cipher_memory_security = OFF;",
+    )?;
+    Ok(())
+}
+
+/// Applies the settings of a connection in use.
+pub(crate) fn settle(connection: &Connection, purpose: Purpose) -> Result<(), StoreError> {
+    for (option, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false),
+    ] {
+        connection.set_db_config(option, on)?;
+    }
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL;
+         PRAGMA foreign_keys = ON;
+         PRAGMA trusted_schema = OFF;
+         PRAGMA mmap_size = 0;
+         PRAGMA cell_size_check = ON;
+         PRAGMA secure_delete = ON;
+         PRAGMA temp_store = MEMORY;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(96);
+    match purpose {
+        Purpose::Write => {
+            let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+            if mode != "wal" {
+                return Err(StoreError::defect(format!("the journal mode is {mode} where it has to be wal")));
+            }
+            // The log is cut back to 16 MB after a checkpoint, or one large import would keep its size for ever.
+            connection.execute_batch("PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 16777216;")?;
+        }
+        Purpose::Read => connection.execute_batch("PRAGMA cache_size = -8192; PRAGMA query_only = ON;")?,
+    }
+    Ok(())
+}
+
+/// Refuses a file that is missing, empty or not encrypted, before SQLite gets to see it.
+fn refuse_foreign_file(path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::File { action: "open", path: path.to_owned(), source };
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(StoreError::Missing { path: path.to_owned() }),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut header = Vec::with_capacity(PLAINTEXT_HEADER.len());
+    file.take(PLAINTEXT_HEADER.len() as u64).read_to_end(&mut header).map_err(failed)?;
+    if header.is_empty() {
+        return Err(StoreError::Missing { path: path.to_owned() });
+    }
+    if header == PLAINTEXT_HEADER {
+        return Err(StoreError::Plaintext { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "connection/tests.rs"]
+mod tests;

@@ -1,0 +1,288 @@
+//! The open database: one writer, a few readers, and the subscribers.
+
+use crate::change::Changes;
+use crate::connection::{self, Key, Purpose};
+use crate::migration::{self, MIGRATIONS};
+use crate::pool::Pool;
+use crate::{Change, Noun, ReadHandle, StoreError, Subscription, WriteHandle};
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use secrecy::SecretBox;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
+
+/// An open vault database. Cheap calls, safe to share between threads; each call blocks.
+pub struct Store {
+    path: PathBuf,
+    key: Key,
+    pool: Pool,
+    writer: Mutex<Writer>,
+    changes: Changes,
+}
+
+struct Writer {
+    connection: Connection,
+    /// SQLite's counter of commits by others, as last seen.
+    data_version: i64,
+}
+
+impl Store {
+    /// Makes a new database and opens it. It is built beside its place and moved there when whole,
+    /// so a crash leaves either nothing or all of it. Call it only while holding the vault's lock.
+    ///
+    /// # Errors
+    /// `Exists` if there is a file at `path`; `File` or `DiskFull` if the disk refuses.
+    pub fn create(path: &Path, key: &[u8; 32], now: DateTime<Utc>) -> Result<Self, StoreError> {
+        if path.exists() {
+            return Err(StoreError::Exists { path: path.to_owned() });
+        }
+        let build = with_suffix(path, ".creating");
+        for leftover in [build.clone(), with_suffix(&build, "-wal"), with_suffix(&build, "-shm")] {
+            remove_if_there(&leftover)?;
+        }
+        create_private(&build)?;
+        build_database(&build, &copy_key(key), now)?;
+        sync_file(&build)?;
+        fs::rename(&build, path).map_err(|source| StoreError::File { action: "create", path: path.to_owned(), source })?;
+        sync_folder(path)?;
+        Self::open(path, key, now)
+    }
+
+    /// Opens a database, and brings it to the schema of this build; `now` is recorded with that.
+    ///
+    /// # Errors
+    /// `Missing`, `Plaintext` or `Damaged` (which is also what a wrong key looks like), `TooNew`,
+    /// `MigrationEdited`: the file is untouched after each of them.
+    pub fn open(path: &Path, key: &[u8; 32], now: DateTime<Utc>) -> Result<Self, StoreError> {
+        let key = copy_key(key);
+        let mut connection = connection::open(path, &key)?;
+        make_private(path)?;
+        migration::migrate(&mut connection, MIGRATIONS, now)?;
+        connection::settle(&connection, Purpose::Write)?;
+        let data_version = data_version(&connection)?;
+        tracing::debug!(schema = migration::SCHEMA_VERSION, "vault database open");
+        Ok(Self {
+            path: path.to_owned(),
+            key,
+            pool: Pool::default(),
+            writer: Mutex::new(Writer { connection, data_version }),
+            changes: Changes::default(),
+        })
+    }
+
+    /// Where the database is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads one consistent state. At most 4 reads run at a time; more wait.
+    ///
+    /// # Errors
+    /// Whatever `work` returns; `Defect` if called inside another read of the same store.
+    pub fn read<T>(&self, work: impl FnOnce(&ReadHandle<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.try_read(work)
+    }
+
+    /// Like [`Store::read`], for work that has errors of its own.
+    ///
+    /// # Errors
+    /// Whatever `work` returns; `Defect` if called inside another read of the same store.
+    pub fn try_read<T, E: From<StoreError>>(&self, work: impl FnOnce(&ReadHandle<'_>) -> Result<T, E>) -> Result<T, E> {
+        let _entered = Entered::new(self, "read")?;
+        let lent = self.pool.lend(&self.path, &self.key)?;
+        let connection = lent.connection()?;
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred).map_err(StoreError::from)?;
+        let result = work(&ReadHandle::new(connection));
+        transaction.rollback().map_err(StoreError::from)?;
+        result
+    }
+
+    /// Writes in one transaction, which is on disk when this returns `Ok`; otherwise nothing
+    /// changed. Subscribers are told after that, on the calling thread.
+    ///
+    /// # Errors
+    /// Whatever `work` returns, `DiskFull`, `Busy` after 5 s of another process's writing;
+    /// `Defect` if called inside another write of the same store.
+    pub fn write<T>(&self, work: impl FnOnce(&mut WriteHandle<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.try_write(work)
+    }
+
+    /// Like [`Store::write`], for work that has errors of its own; any error undoes all of it.
+    ///
+    /// # Errors
+    /// As for [`Store::write`].
+    pub fn try_write<T, E: From<StoreError>>(&self, work: impl FnOnce(&mut WriteHandle<'_>) -> Result<T, E>) -> Result<T, E> {
+        let (value, changes) = {
+            let _entered = Entered::new(self, "write")?;
+            let mut writer = self.writer();
+            let transaction =
+                Transaction::new(&mut writer.connection, TransactionBehavior::Immediate).map_err(StoreError::from)?;
+            let mut handle = WriteHandle::new(&transaction);
+            let value = work(&mut handle)?;
+            let changes = handle.into_changes();
+            transaction.commit().map_err(StoreError::from)?;
+            (value, changes)
+        };
+        self.changes.emit(&changes);
+        Ok(value)
+    }
+
+    /// Calls back after each commit, once for each thing that changed, on the thread that wrote.
+    /// The callback has to be quick; it may use the store.
+    pub fn subscribe(&self, callback: impl Fn(&Change) + Send + Sync + 'static) -> Subscription {
+        self.changes.subscribe(Arc::new(callback))
+    }
+
+    /// Looks whether another process wrote since the last look. If so, subscribers get one change
+    /// of each noun with an empty id, and the answer is true. Costs microseconds.
+    ///
+    /// # Errors
+    /// `Storage` if the database cannot be read.
+    pub fn notice_other_processes(&self) -> Result<bool, StoreError> {
+        let wrote = {
+            let mut writer = self.writer();
+            let now = data_version(&writer.connection)?;
+            std::mem::replace(&mut writer.data_version, now) != now
+        };
+        if wrote {
+            self.changes.emit(&Noun::ALL.map(|noun| Change { noun, id: String::new() }));
+        }
+        Ok(wrote)
+    }
+
+    /// Gives unused memory back: page caches and idle readers. For when the app is idle.
+    ///
+    /// # Errors
+    /// `Storage` if SQLite refuses.
+    pub fn shrink(&self) -> Result<(), StoreError> {
+        self.pool.shrink();
+        Ok(self.writer().connection.release_memory()?)
+    }
+
+    /// Checks everything: each page's authentication code, the structure, the foreign keys. Takes
+    /// time in proportion to the size; returns what is wrong, nothing if all is well.
+    ///
+    /// # Errors
+    /// `Damaged` or `Storage` if the check itself cannot run.
+    pub fn full_check(&self) -> Result<Vec<String>, StoreError> {
+        let lent = self.pool.lend(&self.path, &self.key)?;
+        let connection = lent.connection()?;
+        let mut findings = Vec::new();
+        for pragma in ["PRAGMA cipher_integrity_check", "PRAGMA integrity_check", "PRAGMA foreign_key_check"] {
+            let mut statement = connection.prepare(pragma)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                findings.push(row.get::<_, String>(0)?);
+            }
+        }
+        findings.retain(|finding| finding != "ok");
+        Ok(findings)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        // A panic inside a write has rolled its transaction back on the way out.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+thread_local! {
+    /// Which stores this thread is inside of, and how.
+    static ENTERED: RefCell<Vec<(usize, &'static str)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Turns a nested call, which would wait for itself for ever, into an error.
+struct Entered;
+
+impl Entered {
+    fn new(store: &Store, how: &'static str) -> Result<Self, StoreError> {
+        let entry = (std::ptr::from_ref(store).addr(), how);
+        ENTERED.with_borrow_mut(|entered| {
+            if entered.contains(&entry) {
+                return Err(StoreError::defect(format!("a {how} was begun inside another {how}")));
+            }
+            entered.push(entry);
+            Ok(Self)
+        })
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        ENTERED.with_borrow_mut(|entered| entered.pop());
+    }
+}
+
+fn copy_key(key: &[u8; 32]) -> Key {
+    SecretBox::new(Box::new(*key))
+}
+
+fn data_version(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.query_row("PRAGMA data_version", [], |row| row.get(0))?)
+}
+
+/// Makes all tables in an empty file, and closes it with nothing left in the log.
+fn build_database(path: &Path, key: &Key, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mut connection = connection::create(path, key)?;
+    migration::migrate(&mut connection, MIGRATIONS, now)?;
+    connection::settle(&connection, Purpose::Write)?;
+    connection.close().map_err(|(_, error)| error.into())
+}
+
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|source| StoreError::File { action: "create", path: path.to_owned(), source })
+}
+
+/// Takes away what others may do with the file; SQLite gives its log the same permissions.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let failed = |source| StoreError::File { action: "make private", path: path.to_owned(), source };
+        if fs::metadata(path).map_err(failed)?.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+fn remove_if_there(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::File { action: "remove the unfinished", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn sync_file(path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::File { action: "write", path: path.to_owned(), source };
+    fs::OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all()).map_err(failed)
+}
+
+/// Makes the new name itself durable. Windows keeps names in its journal and opens no folders.
+fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let failed = |source| StoreError::File { action: "write", path: folder.to_owned(), source };
+        fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

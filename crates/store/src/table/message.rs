@@ -1,0 +1,147 @@
+//! Messages: the rows of the tree. How they hang together is in `tree`.
+
+use crate::column::{bytes, id, maybe_id, maybe_revision, model, of_model, time, variant};
+use crate::{Noun, ReadHandle, StoreError, WriteHandle};
+use evenkeel_domain::{Message, MessageId, MessageStatus, Role, TokenCount, Usage};
+use rusqlite::{Row, params};
+
+pub(super) const ROLES: [Role; 3] = [Role::User, Role::Assistant, Role::System];
+const STATUSES: [MessageStatus; 4] =
+    [MessageStatus::Complete, MessageStatus::Stopped, MessageStatus::Interrupted, MessageStatus::Truncated];
+
+/// The columns that `message` reads, of a table named `m`.
+macro_rules! message_columns {
+    () => {
+        "m.id, m.conversation_id, m.context_id, m.parent_id, m.role, m.content, m.reasoning, m.status, m.tokens, m.tokenizer, \
+         m.revision_id, m.provider_id, m.model, m.prompt_tokens, m.completion_tokens, m.cached_tokens, m.created_at"
+    };
+}
+pub(super) use message_columns;
+
+/// Reads a row; the siblings are filled in by the caller.
+pub(super) fn message(row: &Row<'_>) -> Result<Message, StoreError> {
+    let tokens: Option<u32> = row.get(8)?;
+    let tokenizer: Option<String> = row.get(9)?;
+    let prompt_tokens: Option<u32> = row.get(13)?;
+    let completion_tokens: Option<u32> = row.get(14)?;
+    let cached_tokens: Option<u32> = row.get(15)?;
+    Ok(Message {
+        id: id(row, 0)?,
+        conversation_id: id(row, 1)?,
+        context_id: id(row, 2)?,
+        parent_id: maybe_id(row, 3)?,
+        role: variant(row, 4, &ROLES, Role::as_str)?,
+        content: row.get(5)?,
+        reasoning: row.get(6)?,
+        status: variant(row, 7, &STATUSES, MessageStatus::as_str)?,
+        token_count: tokens.zip(tokenizer).map(|(tokens, tokenizer)| TokenCount { tokens, tokenizer }),
+        revision_id: maybe_revision(row, 10)?,
+        model: model(row, 11)?,
+        usage: prompt_tokens.zip(completion_tokens).map(|(prompt_tokens, completion_tokens)| Usage {
+            prompt_tokens,
+            completion_tokens,
+            cached_tokens,
+        }),
+        created_at: time(row, 16)?,
+        sibling_ids: Vec::new(),
+    })
+}
+
+impl ReadHandle<'_> {
+    /// One message with its siblings.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn message(&self, message_id: MessageId) -> Result<Option<Message>, StoreError> {
+        let sql = concat!("SELECT ", message_columns!(), " FROM messages m WHERE m.id = ?1");
+        let Some(mut found) = self.one(sql, [bytes(message_id.uuid())], message)? else { return Ok(None) };
+        found.sibling_ids = self.children(found.conversation_id, found.parent_id)?;
+        Ok(Some(found))
+    }
+
+    /// Facts about a message that others keep with it, as JSON text; `None` if there are none.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn message_metadata(&self, id: MessageId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT metadata FROM messages WHERE id = ?1";
+        Ok(self.one(sql, [bytes(id.uuid())], |row| Ok(row.get::<_, Option<String>>(0)?))?.flatten())
+    }
+}
+
+impl WriteHandle<'_> {
+    /// Stores a message as the newest child of its parent and shows its branch; the conversation's
+    /// count and activity follow, and a draft of the same id is done with. Costs the same however
+    /// long the history is. Returns the message as it is stored, with its siblings.
+    ///
+    /// # Errors
+    /// `NotFound` if its conversation, its context or, in that conversation, its parent does not
+    /// exist; `Defect` if the id is taken; `Storage`, `DiskFull`.
+    pub fn insert_message(&mut self, message: Message) -> Result<Message, StoreError> {
+        let stored = self.add_message(message)?;
+        self.execute(
+            "UPDATE conversations SET message_count = message_count + 1, last_activity_at = ?2, active_leaf_id = ?3 WHERE id = ?1",
+            (bytes(stored.conversation_id.uuid()), stored.created_at.timestamp_millis(), bytes(stored.id.uuid())),
+        )?;
+        Ok(stored)
+    }
+
+    /// Keeps facts with a message, as JSON text; `None` removes them.
+    ///
+    /// # Errors
+    /// `NotFound`; `Defect` if it is no JSON; `Storage`, `DiskFull`.
+    pub fn set_message_metadata(&mut self, id: MessageId, json: Option<&str>) -> Result<(), StoreError> {
+        self.execute_on(Noun::Message, &id, "UPDATE messages SET metadata = ?2 WHERE id = ?1", (bytes(id.uuid()), json))
+    }
+
+    /// Stores the row alone, without the conversation's count, activity and shown branch.
+    pub(super) fn add_message(&mut self, mut message: Message) -> Result<Message, StoreError> {
+        let (provider, model) = of_model(message.model.as_ref());
+        let (tokens, tokenizer) = message.token_count.as_ref().map(|count| (count.tokens, count.tokenizer.as_str())).unzip();
+        let inserted = self.try_execute(
+            "INSERT INTO messages (id, conversation_id, context_id, parent_id, depth, role, content, reasoning, status, tokens,
+                 tokenizer, revision_id, provider_id, model, prompt_tokens, completion_tokens, cached_tokens, created_at)
+             VALUES (?1, ?2, ?3, ?4,
+                 coalesce((SELECT depth + 1 FROM messages WHERE conversation_id = ?2 AND id = ?4), 0),
+                 ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            params![
+                bytes(message.id.uuid()),
+                bytes(message.conversation_id.uuid()),
+                bytes(message.context_id.uuid()),
+                message.parent_id.map(|parent| bytes(parent.uuid())),
+                message.role.as_str(),
+                message.content,
+                message.reasoning,
+                message.status.as_str(),
+                tokens,
+                tokenizer,
+                message.revision_id.as_ref().map(|revision| revision.as_str()),
+                provider,
+                model,
+                message.usage.map(|usage| usage.prompt_tokens),
+                message.usage.map(|usage| usage.completion_tokens),
+                message.usage.and_then(|usage| usage.cached_tokens),
+                message.created_at.timestamp_millis(),
+            ],
+        );
+        if let Err(error) = inserted {
+            return Err(self.explain_refusal(error, &message)?);
+        }
+        self.delete_draft(message.id)?;
+        self.changed(Noun::Message, message.id);
+        self.changed(Noun::Conversation, message.conversation_id);
+        message.sibling_ids = self.children(message.conversation_id, message.parent_id)?;
+        let millis = message.created_at.timestamp_millis();
+        message.created_at = chrono::DateTime::from_timestamp_millis(millis).unwrap_or(message.created_at);
+        Ok(message)
+    }
+
+    /// Which of the things that a message refers to is missing, once a row was refused. The look
+    /// is taken afterwards, since nearly every insertion goes well.
+    fn explain_refusal(&self, error: rusqlite::Error, message: &Message) -> Result<StoreError, StoreError> {
+        if !StoreError::is_constraint(&error) {
+            return Ok(error.into());
+        }
+        self.explain_missing(error, message.conversation_id, message.context_id, message.parent_id)
+    }
+}

@@ -1,0 +1,192 @@
+//! How messages hang together: branches, siblings, and what a deletion does to them.
+//!
+//! Each walk needs `key` to shrink towards the root, as it does in every tree that was written
+//! here; so even a damaged file with a ring of parents ends it.
+
+use super::message::{message, message_columns};
+use crate::column::{bytes, id, maybe_id};
+use crate::{Noun, ReadHandle, StoreError, WriteHandle};
+use evenkeel_domain::{ContextId, ConversationId, Message, MessageId};
+
+impl ReadHandle<'_> {
+    /// The newest `limit` messages of the branch that ends at `leaf`, the oldest of them first and
+    /// `leaf` last. Costs time in proportion to `limit`, whatever the history.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such message; `Storage`, `Damaged` or `DamagedValue`.
+    pub fn path(&self, leaf: MessageId, limit: u32) -> Result<Vec<Message>, StoreError> {
+        let sql = concat!(
+            "WITH RECURSIVE branch (key, parent_id, step) AS (
+                 SELECT key, parent_id, 1 FROM messages WHERE id = ?1
+                 UNION ALL
+                 SELECT p.key, p.parent_id, b.step + 1
+                 FROM branch b CROSS JOIN messages p ON p.id = b.parent_id AND p.key < b.key
+                 WHERE b.step < ?2
+             )
+             SELECT ",
+            message_columns!(),
+            ", b.step FROM branch b CROSS JOIN messages m ON m.key = b.key"
+        );
+        let mut path = self.all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(17)?, message(row)?)))?;
+        if path.is_empty() {
+            return Err(StoreError::not_found(Noun::Message, leaf));
+        }
+        path.truncate(limit as usize);
+        path.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
+        let mut messages: Vec<Message> = path.into_iter().map(|(_, message)| message).collect();
+        for message in &mut messages {
+            message.sibling_ids = self.children(message.conversation_id, message.parent_id)?;
+        }
+        Ok(messages)
+    }
+
+    /// The newest `limit` messages before one, the oldest of them first: the page above it.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such message; `Storage`, `Damaged` or `DamagedValue`.
+    pub fn path_before(&self, message_id: MessageId, limit: u32) -> Result<Vec<Message>, StoreError> {
+        let sql = "SELECT parent_id FROM messages WHERE id = ?1";
+        let parent = self.one(sql, [bytes(message_id.uuid())], |row| maybe_id(row, 0))?;
+        match parent.ok_or_else(|| StoreError::not_found(Noun::Message, message_id))? {
+            Some(parent) => self.path(parent, limit),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Number of messages of the branch that ends at `leaf`; read, not counted.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such message; `Storage` or `Damaged`.
+    pub fn branch_length(&self, leaf: MessageId) -> Result<u32, StoreError> {
+        let sql = "SELECT depth + 1 FROM messages WHERE id = ?1";
+        let length = self.one(sql, [bytes(leaf.uuid())], |row| Ok(row.get(0)?))?;
+        length.ok_or_else(|| StoreError::not_found(Noun::Message, leaf))
+    }
+
+    /// All messages with the same parent as the given one, in order of birth, itself included.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such message; `Storage` or `Damaged`.
+    pub fn siblings(&self, message_id: MessageId) -> Result<Vec<MessageId>, StoreError> {
+        let node = self.node(message_id)?;
+        self.children(node.conversation_id, node.parent_id)
+    }
+
+    /// Where switching to a message leads: its most recent child, that one's most recent child, and
+    /// so on to the end. Costs time in proportion to the length of that way.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such message; `Storage` or `Damaged`.
+    pub fn deepest_leaf(&self, message_id: MessageId) -> Result<MessageId, StoreError> {
+        let sql = "WITH RECURSIVE way (key, id, conversation_id) AS (
+                SELECT key, id, conversation_id FROM messages WHERE id = ?1
+                UNION ALL
+                SELECT m.key, m.id, m.conversation_id FROM way w CROSS JOIN messages m ON m.key = (
+                    SELECT max (c.key) FROM messages c
+                    WHERE c.conversation_id = w.conversation_id AND c.parent_id = w.id AND c.key > w.key)
+            )
+            SELECT id FROM way ORDER BY key DESC LIMIT 1";
+        let leaf = self.one(sql, [bytes(message_id.uuid())], |row| id(row, 0))?;
+        leaf.ok_or_else(|| StoreError::not_found(Noun::Message, message_id))
+    }
+
+    /// Children of a message, or first messages of a conversation, in order of birth.
+    pub(super) fn children(
+        &self,
+        conversation_id: ConversationId,
+        parent: Option<MessageId>,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        self.all(
+            "SELECT id FROM messages WHERE conversation_id = ?1 AND parent_id IS ?2 ORDER BY key",
+            (bytes(conversation_id.uuid()), parent.map(|parent| bytes(parent.uuid()))),
+            |row| id(row, 0),
+        )
+    }
+
+    fn node(&self, message_id: MessageId) -> Result<Node, StoreError> {
+        let sql = "SELECT conversation_id, parent_id FROM messages WHERE id = ?1";
+        let node = self.one(sql, [bytes(message_id.uuid())], |row| {
+            Ok(Node { conversation_id: id(row, 0)?, parent_id: maybe_id(row, 1)? })
+        })?;
+        node.ok_or_else(|| StoreError::not_found(Noun::Message, message_id))
+    }
+}
+
+struct Node {
+    conversation_id: ConversationId,
+    parent_id: Option<MessageId>,
+}
+
+impl WriteHandle<'_> {
+    /// Deletes one message; what followed it now follows its parent. Where it was the shown leaf,
+    /// the newest of its children's branches is shown, else a sibling's, else its parent. Costs
+    /// time in proportion to the number of messages after it.
+    ///
+    /// # Errors
+    /// `NotFound`, `Storage`, `DiskFull`.
+    pub fn delete_message(&mut self, message_id: MessageId) -> Result<(), StoreError> {
+        let node = self.node(message_id)?;
+        let (id, conversation) = (bytes(message_id.uuid()), bytes(node.conversation_id.uuid()));
+        let parent = node.parent_id.map(|parent| bytes(parent.uuid()));
+        self.execute(
+            "UPDATE messages SET depth = depth - 1 WHERE key IN (
+                 WITH RECURSIVE below (key, id) AS (
+                     SELECT key, id FROM messages WHERE conversation_id = ?1 AND parent_id = ?2
+                     UNION ALL
+                     SELECT c.key, c.id FROM below b CROSS JOIN messages c
+                         ON c.conversation_id = ?1 AND c.parent_id = b.id AND c.key > b.key
+                 )
+                 SELECT key FROM below)",
+            (conversation, id),
+        )?;
+        let leaf = self.leaf_without(message_id, &node)?;
+        self.execute(
+            "UPDATE conversations SET message_count = message_count - 1,
+                 active_leaf_id = CASE WHEN active_leaf_id = ?2 THEN ?3 ELSE active_leaf_id END WHERE id = ?1",
+            (conversation, id, leaf.map(|leaf| bytes(leaf.uuid()))),
+        )?;
+        for sql in [
+            "UPDATE messages SET parent_id = ?3 WHERE conversation_id = ?1 AND parent_id = ?2",
+            "UPDATE reply_drafts SET parent_id = ?3 WHERE conversation_id = ?1 AND parent_id = ?2",
+        ] {
+            self.execute(sql, (conversation, id, parent))?;
+        }
+        self.execute("DELETE FROM messages WHERE id = ?1", [id])?;
+        self.changed(Noun::Message, message_id);
+        self.changed(Noun::Conversation, node.conversation_id);
+        Ok(())
+    }
+
+    /// The leaf to show once a message is gone; looked up while it is still there.
+    fn leaf_without(&self, message_id: MessageId, node: &Node) -> Result<Option<MessageId>, StoreError> {
+        let child = self.children(node.conversation_id, Some(message_id))?.pop();
+        let siblings = self.children(node.conversation_id, node.parent_id)?;
+        let sibling = siblings.into_iter().rfind(|&sibling| sibling != message_id);
+        match child.or(sibling) {
+            Some(start) => self.deepest_leaf(start).map(Some),
+            None => Ok(node.parent_id),
+        }
+    }
+
+    /// Turns the refusal of a row that refers to a conversation, a context and a parent into the
+    /// one of them that does not exist.
+    pub(super) fn explain_missing(
+        &self,
+        error: rusqlite::Error,
+        conversation_id: ConversationId,
+        context_id: ContextId,
+        parent_id: Option<MessageId>,
+    ) -> Result<StoreError, StoreError> {
+        if self.conversation(conversation_id)?.is_none() {
+            return Ok(StoreError::not_found(Noun::Conversation, conversation_id));
+        }
+        if self.context(context_id)?.is_none() {
+            return Ok(StoreError::not_found(Noun::Context, context_id));
+        }
+        let Some(parent_id) = parent_id else { return Ok(error.into()) };
+        match self.message(parent_id)? {
+            Some(parent) if parent.conversation_id == conversation_id => Ok(error.into()),
+            _ => Ok(StoreError::not_found(Noun::Message, parent_id)),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The work that grows with the history must not: counted in steps of SQLite's machine, which are
+//! the same on every run, and, on request, in time.
+
+use crate::room::{KEY, Room, at, conversation, conversation_id, message, message_id};
+use evenkeel_store::Store;
+use std::time::{Duration, Instant};
+
+fn chain(store: &Store, from: u64, to: u64) {
+    store
+        .write(|write| {
+            for n in from..=to {
+                let mut one = message(n, (n > 1).then(|| n - 1));
+                one.content = format!("{} {n}", "what was said, in some words ".repeat(8));
+                write.insert_message(one)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Time of `work`: the median and the 95th percentile of 200 runs.
+fn timed(mut work: impl FnMut(u64)) -> (Duration, Duration) {
+    let mut times: Vec<_> = (0..200)
+        .map(|n| {
+            let start = Instant::now();
+            work(n);
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    (times[100], times[190])
+}
+
+#[test]
+#[ignore = "prints times; run with EVENKEEL_FIGURES_N=1000000 --nocapture"]
+fn measure() {
+    let most: u64 = std::env::var("EVENKEEL_FIGURES_N").map_or(100_000, |n| n.parse().unwrap());
+    let room = Room::furnished();
+    let mut have = 0;
+    for n in [1_000, most / 10, most] {
+        let start = Instant::now();
+        chain(&room.store, have + 1, n);
+        println!("{n} messages: {} inserted in {:?}", n - have, start.elapsed());
+        have = n;
+        let open = timed(|_| assert_eq!(room.store.read(|read| read.path(message_id(have), 50)).unwrap().len(), 50));
+        let page = timed(|_| assert_eq!(room.store.read(|read| read.path_before(message_id(have / 2), 50)).unwrap().len(), 50));
+        let append = timed(|_| {
+            have += 1;
+            chain(&room.store, have, have);
+        });
+        let draft = timed(|n| {
+            room.store
+                .write(|write| write.put_draft(&crate::room::draft(1 << 40, have, &"x".repeat(20 * n as usize), 1)))
+                .unwrap()
+        });
+        let key = timed(|_| {
+            let store = Store::open(&room.path(), &KEY, at(0)).unwrap();
+            assert_eq!(store.read(|read| read.path(message_id(have), 50)).unwrap().len(), 50);
+        });
+        println!(
+            "  newest 50 {open:?}  page above the middle {page:?}  append {append:?}  draft {draft:?}  key to first page {key:?}"
+        );
+    }
+    let start = Instant::now();
+    room.store.read(|read| read.deepest_leaf(message_id(1))).unwrap();
+    println!("branch switch at the first of {have} messages: {:?}", start.elapsed());
+    room.store.write(|write| write.insert_conversation(&conversation(2, 1))).unwrap();
+    let start = Instant::now();
+    room.store.write(|write| write.delete_conversation(conversation_id(1))).unwrap();
+    println!("deletion of {have} messages: {:?}", start.elapsed());
+}

@@ -1,0 +1,192 @@
+//! What opens, what is refused, and that what is refused stays as it was.
+
+use crate::room::{KEY, Room, at, context, context_id, conversation_id, draft, full_reply, message, message_id};
+use crate::sharing::raw;
+use crate::tables::provider;
+use evenkeel_domain::{BUILT_IN_PRESETS, ErrorCode, ModelFileId, PresetId, Settings};
+use evenkeel_store::{ModelFile, SCHEMA_VERSION, Store, StoreError};
+use std::path::{Path, PathBuf};
+
+fn refused(path: &Path, key: &[u8; 32]) -> StoreError {
+    match Store::open(path, key, at(0)) {
+        Ok(_) => panic!("{} should not open", path.display()),
+        Err(error) => error,
+    }
+}
+
+/// Changes a vault from outside, then checks that opening fails and touches nothing.
+fn refused_after(change: &str) -> StoreError {
+    let room = Room::furnished();
+    let path = room.path();
+    let folder = room.folder;
+    drop(room.store);
+    raw(&path).execute_batch(change).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let error = refused(&path, &KEY);
+    assert_eq!(std::fs::read(&path).unwrap(), before, "the file was touched");
+    drop(folder);
+    error
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_left_alone() {
+    let error = refused_after("PRAGMA user_version = 99");
+    assert!(matches!(error, StoreError::TooNew { found: 99, known: SCHEMA_VERSION }), "{error}");
+    assert_eq!(error.code(), ErrorCode::VaultTooNew);
+}
+
+#[test]
+fn an_edited_migration_is_refused() {
+    let error = refused_after("UPDATE migrations SET checksum = 'edited' WHERE version = 1");
+    assert!(matches!(error, StoreError::MigrationEdited { version: 1 }), "{error}");
+    let error = refused_after("DELETE FROM migrations");
+    assert!(matches!(error, StoreError::MigrationEdited { version: 1 }), "{error}");
+}
+
+#[test]
+fn the_log_of_a_newer_version_is_not_merged() {
+    let room = Room::furnished();
+    let outside = raw(&room.path());
+    outside.execute_batch("PRAGMA user_version = 99").unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["vault.db", "vault.db-wal"] {
+        std::fs::copy(room.folder.path().join(name), copy.path().join(name)).unwrap();
+    }
+    let path = copy.path().join("vault.db");
+    let before = std::fs::read(&path).unwrap();
+    assert!(matches!(refused(&path, &KEY), StoreError::TooNew { .. }));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert!(copy.path().join("vault.db-wal").exists());
+}
+
+#[test]
+fn an_unencrypted_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plain.db");
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let error = refused(&path, &KEY);
+    assert!(matches!(error, StoreError::Plaintext { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::VaultDamaged);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn nothing_garbage_a_folder_and_a_wrong_key_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vault.db");
+    assert!(matches!(refused(&path, &KEY), StoreError::Missing { .. }));
+    assert!(!path.exists(), "opening makes nothing");
+    std::fs::write(&path, "").unwrap();
+    assert!(matches!(refused(&path, &KEY), StoreError::Missing { .. }));
+    std::fs::write(&path, vec![0x5a; 20_000]).unwrap();
+    assert_eq!(refused(&path, &KEY).code(), ErrorCode::VaultDamaged);
+    assert_eq!(refused(folder.path(), &KEY).code(), ErrorCode::Storage);
+    let room = Room::new();
+    let mut wrong = KEY;
+    wrong[31] ^= 1;
+    assert_eq!(refused(&room.path(), &wrong).code(), ErrorCode::VaultDamaged);
+}
+
+#[test]
+fn creating_never_overwrites_and_clears_its_own_leftovers() {
+    let room = Room::furnished();
+    let again = Store::create(&room.path(), &KEY, at(0)).err().map(|error| error.code());
+    assert_eq!(again, Some(ErrorCode::VaultExists));
+    let room = room.reopened();
+    assert_eq!(room.conversation(1).title, "Thread 1");
+
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("vault.db.creating"), "of a crash").unwrap();
+    Store::create(&folder.path().join("vault.db"), &KEY, at(0)).unwrap();
+    assert!(!folder.path().join("vault.db.creating").exists());
+    let nowhere = Store::create(&folder.path().join("no/such/vault.db"), &KEY, at(0)).err().map(|error| error.code());
+    assert_eq!(nowhere, Some(ErrorCode::Storage));
+}
+
+#[test]
+fn persona_revisions_cannot_be_changed_even_from_outside() {
+    let room = Room::furnished();
+    let outside = raw(&room.path());
+    outside.execute("UPDATE revisions SET system_prompt = 'x'", []).expect_err("update");
+    outside.execute("DELETE FROM revisions", []).expect_err("delete");
+    outside
+        .execute(
+            "INSERT OR REPLACE INTO revisions SELECT id, 'x', system_prompt, personality, anchor, created_at FROM revisions",
+            [],
+        )
+        .expect_err("replace");
+    assert_eq!(room.store.read(|read| read.context(context_id(1))).unwrap().unwrap().name, "Calm Counselor");
+}
+
+fn fixture(version: i64) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/vault-v{version}.db"))
+}
+
+/// A vault with something in every table.
+fn fill(store: &Store) {
+    crate::room::furnish(store);
+    let (_, revision) = context(1, "Calm Counselor");
+    let file = ModelFile {
+        id: ModelFileId::new("aa"),
+        path: "/models/a.gguf".into(),
+        name: "A".into(),
+        window: Some(8_192),
+        size_bytes: 93_000_000,
+        added_at: at(3),
+    };
+    store
+        .write(|write| {
+            write.seed_presets(at(3))?;
+            write.insert_message(message(1, None))?;
+            write.insert_message(full_reply(2, 1, &revision))?;
+            write.insert_message(message(3, Some(2)))?;
+            write.put_draft(&draft(4, 3, "half", 1))?;
+            write.put_settings(&Settings { engine_idle_minutes: 33, ..Settings::default() })?;
+            write.upsert_provider(&provider(1))?;
+            write.set_provider_key(provider(1).id, Some((b"sealed", "wxyz")))?;
+            write.upsert_model_file(&file)
+        })
+        .unwrap();
+}
+
+#[test]
+#[ignore = "writes the fixture of the present schema; run it once, when a version is released"]
+fn write_fixture() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vault.db");
+    let store = Store::create(&path, &KEY, at(0)).unwrap();
+    fill(&store);
+    drop(store);
+    std::fs::copy(path, fixture(SCHEMA_VERSION)).unwrap();
+}
+
+#[test]
+fn a_vault_of_every_released_version_opens_with_all_it_held() {
+    for version in 1..=SCHEMA_VERSION {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vault.db");
+        std::fs::copy(fixture(version), &path).unwrap_or_else(|error| panic!("no fixture of version {version}: {error}"));
+        let store = Store::open(&path, &KEY, at(0)).unwrap();
+        assert_eq!(store.full_check().unwrap(), Vec::<String>::new());
+        store.read(|read| check_fixture(read)).unwrap();
+        let recovered = store.write(|write| write.recover_drafts(at(900), |_| true)).unwrap();
+        assert_eq!(recovered[0].content, "half");
+    }
+}
+
+fn check_fixture(read: &evenkeel_store::ReadHandle<'_>) -> Result<(), StoreError> {
+    let (one, revision) = context(1, "Calm Counselor");
+    assert_eq!(read.context(one.id)?, Some(one));
+    assert_eq!(read.revisions(context_id(1))?, [revision.clone()]);
+    assert_eq!(read.path(message_id(3), 9)?, [message(1, None), full_reply(2, 1, &revision), message(3, Some(2))]);
+    assert_eq!(read.conversation(conversation_id(1))?.unwrap().message_count, 3);
+    for preset in BUILT_IN_PRESETS {
+        assert!(read.preset(&PresetId::new(preset.id))?.is_some(), "{}", preset.id);
+    }
+    assert_eq!(read.settings()?.engine_idle_minutes, 33);
+    assert_eq!(read.provider(provider(1).id)?.unwrap().key_hint.as_deref(), Some("wxyz"));
+    assert_eq!(read.sealed_provider_key(provider(1).id)?.unwrap(), b"sealed");
+    assert_eq!(read.model_files()?[0].size_bytes, 93_000_000);
+    Ok(())
+}

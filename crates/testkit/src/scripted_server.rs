@@ -1,0 +1,195 @@
+//! A model server that says exactly what a test wants, over real HTTP.
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Request, StatusCode};
+use axum::response::Response;
+use axum::{Router, body::to_bytes};
+use futures::stream;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// One piece of an answer.
+#[derive(Debug, Clone)]
+pub enum Piece {
+    /// Bytes as they are.
+    Bytes(String),
+    /// A piece of text as an OpenAI-compatible event.
+    Text(String),
+    /// Waits until [`ScriptedServer::release`] is called.
+    Gate,
+    /// Waits.
+    Wait(Duration),
+    /// The end as it should be: finish reason, usage, `[DONE]`.
+    Done,
+    /// Cuts the connection without an end.
+    Cut,
+}
+
+/// One answer of the server.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    status: StatusCode,
+    headers: Vec<(&'static str, String)>,
+    pieces: Vec<Piece>,
+}
+
+impl Answer {
+    /// A whole reply in the given pieces of text.
+    #[must_use]
+    pub fn reply(texts: &[&str]) -> Self {
+        let mut pieces: Vec<_> = texts.iter().map(|text| Piece::Text((*text).to_owned())).collect();
+        pieces.push(Piece::Done);
+        Self::stream(pieces)
+    }
+
+    /// A stream of the given pieces.
+    #[must_use]
+    pub fn stream(pieces: Vec<Piece>) -> Self {
+        Self { status: StatusCode::OK, headers: vec![("content-type", "text/event-stream".into())], pieces }
+    }
+
+    /// An error with a status and an OpenAI-like body.
+    #[must_use]
+    pub fn error(status: u16, message: &str) -> Self {
+        let body = serde_json::json!({"error": {"message": message}}).to_string();
+        Self {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            headers: vec![("content-type", "application/json".into())],
+            pieces: vec![Piece::Bytes(body)],
+        }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+}
+
+#[derive(Default)]
+struct Script {
+    answers: Mutex<VecDeque<Answer>>,
+    requests: Mutex<Vec<serde_json::Value>>,
+    headers: Mutex<Vec<HeaderMap>>,
+    gate: Notify,
+}
+
+/// The running server; it ends when dropped.
+pub struct ScriptedServer {
+    script: Arc<Script>,
+    address: std::net::SocketAddr,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl ScriptedServer {
+    /// Starts on a free loopback port.
+    ///
+    /// # Errors
+    /// No port could be had.
+    pub async fn start() -> std::io::Result<Self> {
+        let script = Arc::new(Script::default());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let app = Router::new().fallback(answer).with_state(script.clone());
+        let task = tokio::spawn(async move {
+            let _ = axum::serve(listener, app).await;
+        });
+        Ok(Self { script, address, task })
+    }
+
+    /// The base URL of its OpenAI-compatible side.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Queues an answer to a chat request.
+    pub fn push(&self, answer: Answer) {
+        lock(&self.script.answers).push_back(answer);
+    }
+
+    /// Opens one gate.
+    pub fn release(&self) {
+        self.script.gate.notify_one();
+    }
+
+    /// The bodies of all chat requests so far.
+    #[must_use]
+    pub fn requests(&self) -> Vec<serde_json::Value> {
+        lock(&self.script.requests).clone()
+    }
+
+    /// The headers of all chat requests so far.
+    #[must_use]
+    pub fn headers(&self) -> Vec<HeaderMap> {
+        lock(&self.script.headers).clone()
+    }
+}
+
+impl Drop for ScriptedServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Response {
+    if request.uri().path().ends_with("/models") {
+        let body = serde_json::json!({"data": [{"id": "scripted", "context_length": 8192}]}).to_string();
+        return Response::builder().header("content-type", "application/json").body(Body::from(body)).unwrap_or_default();
+    }
+    if !request.uri().path().ends_with("/chat/completions") {
+        return Response::builder().status(404).body(Body::empty()).unwrap_or_default();
+    }
+    let headers = request.headers().clone();
+    let body = to_bytes(request.into_body(), 64 << 20).await.unwrap_or_default();
+    lock(&script.headers).push(headers);
+    lock(&script.requests).push(serde_json::from_slice(&body).unwrap_or_default());
+    let answer = lock(&script.answers).pop_front().unwrap_or_else(|| Answer::error(500, "the script is at its end"));
+    let mut response = Response::builder().status(answer.status);
+    for (name, value) in &answer.headers {
+        response = response.header(*name, value);
+    }
+    response.body(Body::from_stream(pieces(script, answer.pieces))).unwrap_or_default()
+}
+
+/// Each piece as bytes, in its time.
+fn pieces(script: Arc<Script>, pieces: Vec<Piece>) -> impl futures::Stream<Item = Result<Bytes, std::io::Error>> {
+    stream::unfold((script, VecDeque::from(pieces)), |(script, mut left)| async move {
+        loop {
+            let bytes: Result<Bytes, std::io::Error> = match left.pop_front()? {
+                Piece::Bytes(text) => Ok(text.into()),
+                Piece::Text(text) => Ok(event(&serde_json::json!({"choices": [{"delta": {"content": text}}]}))),
+                Piece::Done => Ok(done()),
+                Piece::Cut => Err(std::io::Error::other("cut")),
+                Piece::Gate => {
+                    script.gate.notified().await;
+                    continue;
+                }
+                Piece::Wait(time) => {
+                    tokio::time::sleep(time).await;
+                    continue;
+                }
+            };
+            return Some((bytes, (script, left)));
+        }
+    })
+}
+
+fn event(value: &serde_json::Value) -> Bytes {
+    format!("data: {value}\n\n").into()
+}
+
+fn done() -> Bytes {
+    let end = serde_json::json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
+    let usage = serde_json::json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 5}});
+    format!("data: {end}\n\ndata: {usage}\n\ndata: [DONE]\n\n").into()
+}
+

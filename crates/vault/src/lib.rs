@@ -1,0 +1,40 @@
+//! Keys of a vault: the root key, the key slots that wrap it, the keychain, the recovery code,
+//! the sub-keys derived from it, sealing of small secrets, the profile folder and its lock.
+//!
+//! One rule above all: a root key is made once, and only where nothing of a vault exists
+//! ([`create`] asks [`Profile::traces`]). A keychain that answers "no such item" is no first run:
+//! a keychain whose file was truncated answers the same, and a new root key would make the
+//! database unreadable for good.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod create;
+mod durable;
+mod error;
+mod harden;
+mod key_file;
+mod keychain;
+mod lock;
+mod profile;
+mod recovery;
+mod root;
+mod seal;
+mod slot;
+mod unlock;
+
+pub use create::{CreateOptions, Created, create};
+pub use error::VaultError;
+pub use harden::harden_process;
+pub use key_file::KeyFile;
+pub use keychain::{Keychain, KeychainError, KeychainState, KeychainTask, SecretStore};
+pub use lock::VaultLock;
+pub use profile::{Profile, Traces};
+pub use recovery::{CodeMistake, RecoveryCode};
+pub use root::{RootKey, Use};
+pub use seal::{open, seal};
+pub use slot::{PassphraseCost, Slot, SlotKind};
+pub use unlock::{
+    add_keychain_slot, add_passphrase_slot, mark_recovery_confirmed, renew_recovery_code, unlock_keychain, unlock_passphrase,
+    unlock_recovery,
+};

@@ -1,0 +1,82 @@
+//! The contract with the window, and its TypeScript in `ui/src/lib/ipc/bindings.ts`.
+
+use crate::{commands, events};
+use tauri_specta::{Builder, collect_commands, collect_events};
+
+/// All commands and events.
+#[must_use]
+pub fn contract() -> Builder<tauri::Wry> {
+    Builder::new()
+        .commands(collect_commands![
+            commands::settings::app_info,
+            commands::chat::chat_meter,
+            commands::chat::chat_send,
+            commands::chat::chat_stop,
+            commands::context::context_create,
+            commands::context::context_create_from_preset,
+            commands::context::context_delete,
+            commands::context::context_list,
+            commands::context::context_update,
+            commands::conversation::conversation_delete,
+            commands::conversation::conversation_earlier,
+            commands::conversation::conversation_list,
+            commands::conversation::conversation_open,
+            commands::conversation::conversation_rename,
+            commands::conversation::conversation_select_branch,
+            commands::provider::model_file_add,
+            commands::provider::model_file_pick,
+            commands::provider::model_offers,
+            commands::settings::open_external,
+            commands::context::preset_list,
+            commands::provider::provider_delete,
+            commands::provider::provider_detect,
+            commands::provider::provider_list,
+            commands::provider::provider_models,
+            commands::provider::provider_save,
+            commands::provider::provider_test,
+            commands::chat::quick_chat_hide,
+            commands::chat::quick_chat_move,
+            commands::settings::settings_get,
+            commands::settings::settings_save,
+            commands::vault::vault_cancel_waiting,
+            commands::vault::vault_confirm_recovery,
+            commands::vault::vault_create,
+            commands::vault::vault_lock,
+            commands::vault::vault_renew_recovery,
+            commands::vault::vault_status,
+            commands::vault::vault_unlock,
+        ])
+        .events(collect_events![
+            events::Changed,
+            events::Engine,
+            events::Navigate,
+            events::QuickChatShown,
+            events::VaultChanged,
+        ])
+        // Byte counts stay far below 2^53, where a number is exact.
+        .dangerously_cast_bigints_to_number()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use std::path::Path;
+
+    /// Run with `EVENKEEL_WRITE_BINDINGS=1` to write the file instead of comparing it.
+    #[test]
+    fn the_committed_typescript_matches_the_commands() {
+        let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/src/lib/ipc/bindings.ts");
+        let folder = tempfile::tempdir().unwrap();
+        let fresh = folder.path().join("bindings.ts");
+        super::contract()
+            .export(specta_typescript::Typescript::default().header("/* eslint-disable */\n"), &fresh)
+            .expect("the contract exports");
+        let fresh = std::fs::read_to_string(fresh).unwrap();
+        if std::env::var_os("EVENKEEL_WRITE_BINDINGS").is_some() {
+            std::fs::write(&committed, &fresh).unwrap();
+        }
+        let committed = std::fs::read_to_string(committed).unwrap_or_default();
+        assert!(committed == fresh, "bindings.ts is out of date: EVENKEEL_WRITE_BINDINGS=1 cargo test -p evenkeel --lib bindings");
+    }
+}

@@ -1,0 +1,13 @@
+//! The commands of the window. Each parses, calls one service method and maps the error.
+
+pub mod chat;
+pub mod context;
+pub mod conversation;
+pub mod provider;
+pub mod settings;
+pub mod vault;
+
+use evenkeel_domain::ErrorBody;
+
+/// What every command gives: its value, or the one error shape.
+pub type Answer<T> = Result<T, ErrorBody>;

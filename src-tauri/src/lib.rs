@@ -1,0 +1,96 @@
+//! The desktop shell of Evenkeel: windows, tray, shortcut and the commands of the window. What
+//! the app does is in `evenkeel-service`; this crate only carries it to the screen.
+
+// tauri-specta generates items without documentation in `events`.
+mod bindings;
+pub mod commands;
+mod error;
+pub mod events;
+mod options;
+mod shortcut;
+mod state;
+mod tray;
+mod window;
+
+pub use options::{Options, Task};
+
+use evenkeel_service::{Service, ServiceOptions};
+use state::Shell;
+use tauri::{AppHandle, Manager, RunEvent};
+use tauri_specta::Event;
+
+/// Runs the app with its window until it is quit.
+///
+/// # Errors
+/// The desktop could not be reached.
+pub fn run(options: Options) -> Result<(), tauri::Error> {
+    let contract = bindings::contract();
+    let quick = options.task == Task::Quick;
+    let service_options = options.clone();
+    let app = tauri::Builder::default()
+        .plugin(
+            tauri_plugin_single_instance::Builder::new()
+                .callback(|app, arguments, _| again(app, &arguments))
+                .dbus_id(options.instance_id())
+                .build(),
+        )
+        .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_opener::init())
+        .plugin(tauri_plugin_global_shortcut::Builder::new().build())
+        .invoke_handler(contract.invoke_handler())
+        .on_window_event(window::on_event)
+        .setup(move |app| {
+            contract.mount_events(app);
+            start(app.handle(), &service_options, quick)?;
+            Ok(())
+        })
+        .build(tauri::generate_context!())?;
+    app.run(|app, event| {
+        if let RunEvent::Exit = event {
+            tauri::async_runtime::block_on(app.state::<Shell>().service.shutdown());
+        }
+    });
+    Ok(())
+}
+
+fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn std::error::Error>> {
+    let resources = app.path().resource_dir().ok();
+    let runtime = tauri::async_runtime::handle();
+    let _guard = runtime.inner().enter();
+    let service = Service::new(ServiceOptions::new(options.profile.clone(), resources)?)?;
+    follow(app.clone(), &service);
+    app.manage(Shell::new(service));
+    shortcut::bind(app, &evenkeel_domain::Settings::default().quick_chat_shortcut);
+    if let Err(error) = tray::build(app) {
+        tracing::warn!(%error, "no tray icon");
+    }
+    window::prepare_quick_chat(app)?;
+    if quick { window::show_quick_chat(app)? } else { window::show_main(app)? }
+    Ok(())
+}
+
+/// Carries changes of the vault and notices of the engine to the windows.
+fn follow(app: AppHandle, service: &Service) {
+    let mut changes = service.changes();
+    let mut notices = service.engine_notices();
+    let changed = app.clone();
+    tauri::async_runtime::spawn(async move {
+        while let Some(change) = evenkeel_service::next(&mut changes).await {
+            let _ = events::Changed(change).emit(&changed);
+        }
+    });
+    tauri::async_runtime::spawn(async move {
+        while let Some(notice) = evenkeel_service::next(&mut notices).await {
+            let _ = events::Engine(notice).emit(&app);
+        }
+    });
+}
+
+/// A second start does not open a second app: it asks this one.
+fn again(app: &AppHandle, arguments: &[String]) {
+    let wants_quick = arguments.iter().skip(1).any(|argument| argument == "quick");
+    let outcome = if wants_quick { window::show_quick_chat(app) } else { window::show_main(app) };
+    if let Err(error) = outcome {
+        tracing::error!(%error, "the running app could not be shown");
+    }
+}

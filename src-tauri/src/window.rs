@@ -1,0 +1,115 @@
+//! The two windows and what they may do.
+
+use crate::{error::ShellError, events::QuickChatShown, state::Shell};
+use tauri::webview::NewWindowResponse;
+use tauri::{AppHandle, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent};
+use tauri_specta::Event;
+
+/// Label of the main window.
+pub const MAIN: &str = "main";
+/// Label of the small window.
+pub const QUICK_CHAT: &str = "quick-chat";
+
+/// Opens the main window, or brings it to the front.
+///
+/// # Errors
+/// The desktop refused the window.
+pub fn show_main(app: &AppHandle) -> Result<(), ShellError> {
+    let window = match app.get_webview_window(MAIN) {
+        Some(window) => window,
+        None => guarded(WebviewWindowBuilder::new(app, MAIN, WebviewUrl::App("index.html".into())))
+            .title("Evenkeel")
+            .inner_size(1120.0, 760.0)
+            .min_inner_size(400.0, 420.0)
+            .build()?,
+    };
+    front(&window)
+}
+
+/// Makes the small window without showing it, so that the shortcut finds it ready.
+///
+/// # Errors
+/// The desktop refused the window.
+pub fn prepare_quick_chat(app: &AppHandle) -> Result<WebviewWindow, ShellError> {
+    if let Some(window) = app.get_webview_window(QUICK_CHAT) {
+        return Ok(window);
+    }
+    Ok(guarded(WebviewWindowBuilder::new(app, QUICK_CHAT, WebviewUrl::App("quick-chat.html".into())))
+        .title("Evenkeel quick chat")
+        .inner_size(560.0, 380.0)
+        .min_inner_size(360.0, 240.0)
+        .decorations(false)
+        .always_on_top(true)
+        .skip_taskbar(true)
+        .visible(false)
+        .center()
+        .build()?)
+}
+
+/// Shows the small window with the cursor in its field.
+///
+/// # Errors
+/// The desktop refused the window.
+pub fn show_quick_chat(app: &AppHandle) -> Result<(), ShellError> {
+    let window = prepare_quick_chat(app)?;
+    front(&window)?;
+    QuickChatShown.emit_to(app, QUICK_CHAT)?;
+    Ok(())
+}
+
+/// Hides the small window.
+///
+/// # Errors
+/// The desktop refused.
+pub fn hide_quick_chat(app: &AppHandle) -> Result<(), ShellError> {
+    if let Some(window) = app.get_webview_window(QUICK_CHAT) {
+        window.hide()?;
+    }
+    Ok(())
+}
+
+/// Shows the small window, or hides it while it has the focus.
+pub fn toggle_quick_chat(app: &AppHandle) {
+    let focused = app
+        .get_webview_window(QUICK_CHAT)
+        .is_some_and(|window| window.is_visible().unwrap_or(false) && window.is_focused().unwrap_or(false));
+    let outcome = if focused { hide_quick_chat(app) } else { show_quick_chat(app) };
+    if let Err(error) = outcome {
+        tracing::error!(%error, "quick chat could not be toggled");
+    }
+}
+
+/// Keeps the app in the tray when its window is closed.
+pub fn on_event(window: &tauri::Window, event: &WindowEvent) {
+    let WindowEvent::CloseRequested { api, .. } = event else { return };
+    let app = window.app_handle();
+    let keep = window.label() == QUICK_CHAT || app.state::<Shell>().service.keeps_in_tray();
+    if keep {
+        api.prevent_close();
+        if let Err(error) = window.hide() {
+            tracing::error!(%error, "the window could not be hidden");
+        }
+    } else {
+        app.exit(0);
+    }
+}
+
+fn front(window: &WebviewWindow) -> Result<(), ShellError> {
+    window.show()?;
+    window.unminimize()?;
+    window.set_focus()?;
+    Ok(())
+}
+
+/// CSP does not stop navigation: only the app's own pages may load, and no window opens another.
+fn guarded<'a>(
+    builder: WebviewWindowBuilder<'a, tauri::Wry, AppHandle>,
+) -> WebviewWindowBuilder<'a, tauri::Wry, AppHandle> {
+    builder
+        .on_navigation(|url| {
+            let own = matches!((url.scheme(), url.host_str()), ("tauri", Some("localhost")) | ("http" | "https", Some("tauri.localhost")));
+            own || (cfg!(dev) && url.host_str() == Some("localhost"))
+        })
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false)
+}

@@ -1,0 +1,128 @@
+// Quick chat from the tray, by its shortcut and by `evenkeel quick`; closing the window keeps the app.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { App } from './app.mjs';
+import { ask, firstRun, messages } from './companion.mjs';
+import { Desktop } from './desktop.mjs';
+import { until } from './webdriver.mjs';
+
+const QUICK = 'quick chat$';
+const MAIN = '^Evenkeel$';
+
+describe('quick chat', { concurrency: 1 }, () => {
+  let desktop, tray, app;
+
+  before(async () => {
+    desktop = await Desktop.start();
+    tray = await desktop.trayHost();
+    app = await App.open(desktop);
+    await firstRun(app);
+    await ask(app.page, 'Good morning.');
+  });
+
+  after(async () => {
+    await desktop?.screenshot('quick-last').catch(() => {});
+    await app?.dispose();
+    await desktop?.stop();
+  });
+
+  const visible = (title) => until(async () => (await desktop.windows(title)).length > 0, `the window ${title}`);
+  const hidden = (title) => until(async () => (await desktop.windows(title)).length === 0, `no window ${title}`);
+
+  /** Types into whatever has the focus, as the person does: the cursor has to be in the field already. */
+  async function askQuickly(text) {
+    await visible(QUICK);
+    await app.focusWindowWith('quick-input');
+    await until(() => app.page.run('return document.activeElement?.dataset?.testid === "quick-input"'), 'the cursor in the field');
+    await until(async () => /quick chat$/i.test(await desktop.focused()), 'the focus on quick chat');
+    const [earlier] = await app.page.texts('quick-answer');
+    await desktop.write(text);
+    await desktop.press('Return');
+    return until(
+      async () => {
+        const [box] = await app.page.all('[data-testid="quick-answer"]');
+        const answer = await box.text();
+        return (await box.attribute('data-status')) !== 'streaming' && answer !== earlier && answer;
+      },
+      'an answer in quick chat',
+      { timeout: 180_000 },
+    );
+  }
+
+  test('the tray has an icon and a menu', async () => {
+    const labels = await tray.menu();
+    for (const wanted of ['Quick chat', 'Open', 'Lock', 'Quit']) {
+      assert.ok(labels.some((label) => label.includes(wanted)), `${wanted} in ${labels}`);
+    }
+  });
+
+  test('opens from the tray menu and answers', async () => {
+    await tray.choose('Quick chat');
+    assert.notEqual(await askQuickly('Say one calm sentence.'), '');
+    await desktop.screenshot('quick-tray');
+  });
+
+  test('Escape hides it', async () => {
+    await desktop.press('Escape');
+    await hidden(QUICK);
+    assert.ok(await app.running());
+  });
+
+  test('opens with the shortcut and answers', async () => {
+    await desktop.press('ctrl+shift+space');
+    assert.notEqual(await askQuickly('And one about the sea.'), '');
+    await desktop.press('Escape');
+    await hidden(QUICK);
+  });
+
+  test('one key moves the conversation to the main window', async () => {
+    const question = 'What colour is calm?';
+    await tray.choose('Quick chat');
+    await askQuickly(question);
+    await desktop.press('ctrl+Return');
+    await hidden(QUICK);
+    await app.focusWindowWith('composer-input');
+    await until(async () => (await messages(app.page)).some((message) => message.text === question), 'the conversation in the main window');
+    await desktop.screenshot('quick-moved');
+  });
+
+  test('opens with a second start of the program', async () => {
+    await app.second('quick');
+    await visible(QUICK);
+    await desktop.press('Escape');
+    await hidden(QUICK);
+  });
+
+  test('closing the window keeps the app in the tray, from where it opens again', async () => {
+    const [window] = await desktop.windows(MAIN);
+    await desktop.output('xdotool', ['windowactivate', '--sync', window]);
+    await desktop.press('alt+F4');
+    await hidden(MAIN);
+    assert.ok(await app.running());
+    await tray.choose('Open');
+    await visible(MAIN);
+    await app.focusWindowWith('composer-input');
+    assert.ok((await messages(app.page)).length >= 2, 'the conversation is still there');
+  });
+
+  test('Lock hides every conversation, and the keychain opens them again', async () => {
+    await tray.choose('Lock');
+    await app.page.testid('unlock-state');
+    assert.ok(!(await app.page.has('message-text')));
+    await desktop.screenshot('locked');
+    await tray.choose('Quick chat');
+    await visible(QUICK);
+    await app.focusWindowWith('quick-locked');
+    await desktop.press('Escape');
+    await hidden(QUICK);
+    await app.focusWindowWith('unlock-state');
+    await app.page.click('unlock-retry');
+    await app.page.testid('composer-input');
+  });
+
+  test('quits from the tray', async () => {
+    await app.quit(tray);
+    assert.ok(!(await app.running()));
+  });
+});

@@ -1,0 +1,10 @@
+//! The service on a real vault, with a scripted model server over real HTTP.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod bad_input;
+mod chat;
+mod engine;
+mod provider_errors;
+mod support;
+mod vault;

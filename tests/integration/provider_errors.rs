@@ -1,0 +1,91 @@
+//! Each failure of a provider is a typed error with a sentence that helps, and nothing is lost.
+
+use crate::support::{World, ended, started};
+use evenkeel_domain::*;
+use evenkeel_testkit::scripted_server::{Answer, Piece};
+use std::time::Duration;
+
+/// Sends one message to a server that fails in the given way, then one to a server that works.
+async fn fails_with(answer: Answer, timeout_seconds: u32) -> (Option<Message>, ErrorBody) {
+    let world = World::new().await;
+    world.provider_at(&world.server.base_url(), timeout_seconds).await;
+    let context = world.counselor().await;
+    world.server.push(answer);
+    let events = world.say(context.id, None, "Do not lose this.").await;
+    let (conversation, user) = started(&events);
+    let (message, error) = ended(&events);
+    let error = error.expect("the failure is told");
+    assert!(error.message.len() > 30 && !error.message.contains("sk-secret"), "{}", error.message);
+    let view = world.service.conversation_open(conversation.id).await.unwrap();
+    assert_eq!(view.messages[0].content, "Do not lose this.");
+    world.server.push(Answer::reply(&["better"]));
+    let again = ended(&world.send(SendRequest::Regenerate { message_id: user.id }).await.unwrap());
+    assert_eq!(again.0.unwrap().content, "better");
+    (message, error)
+}
+
+#[tokio::test]
+async fn unauthorized() {
+    let (message, error) = fails_with(Answer::error(401, "bad key"), 30).await;
+    assert_eq!((message, error.code), (None, ErrorCode::ProviderUnauthorized));
+}
+
+#[tokio::test]
+async fn unknown_model() {
+    let (_, error) = fails_with(Answer::error(404, "model `scripted` not found"), 30).await;
+    assert_eq!(error.code, ErrorCode::ProviderModelNotFound);
+}
+
+#[tokio::test]
+async fn too_many_requests_with_a_time_to_wait() {
+    let (_, error) = fails_with(Answer::error(429, "slow down").header("retry-after", "7"), 30).await;
+    assert_eq!(error.code, ErrorCode::ProviderRateLimited);
+    assert_eq!(error.details["retryAfterSeconds"], "7");
+}
+
+#[tokio::test]
+async fn server_error() {
+    let (_, error) = fails_with(Answer::error(500, "boom"), 30).await;
+    assert_eq!(error.code, ErrorCode::ProviderFailed);
+}
+
+#[tokio::test]
+async fn a_cut_stream_keeps_what_had_arrived() {
+    let cut = Answer::stream(vec![Piece::Text("half a ".into()), Piece::Wait(Duration::from_millis(50)), Piece::Cut]);
+    let (message, error) = fails_with(cut, 30).await;
+    let message = message.unwrap();
+    assert_eq!((message.content.as_str(), message.status), ("half a ", MessageStatus::Interrupted));
+    assert_eq!(error.code, ErrorCode::ProviderBrokenOff);
+}
+
+#[tokio::test]
+async fn an_end_without_done_is_no_end() {
+    let (message, error) = fails_with(Answer::stream(vec![Piece::Text("almost".into())]), 30).await;
+    assert_eq!(message.unwrap().status, MessageStatus::Interrupted);
+    assert_eq!(error.code, ErrorCode::ProviderBrokenOff);
+}
+
+#[tokio::test]
+async fn malformed_events() {
+    let (_, error) = fails_with(Answer::stream(vec![Piece::Bytes("data: {not json\n\n".into()), Piece::Done]), 30).await;
+    assert_eq!(error.code, ErrorCode::ProviderMalformed);
+}
+
+#[tokio::test]
+async fn a_first_token_that_takes_too_long() {
+    let (_, error) = fails_with(Answer::stream(vec![Piece::Wait(Duration::from_secs(20)), Piece::Done]), 5).await;
+    assert_eq!(error.code, ErrorCode::ProviderTimeout);
+}
+
+#[tokio::test]
+async fn no_server() {
+    let world = World::new().await;
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    world.provider_at(&format!("http://{closed}/v1"), 30).await;
+    let context = world.counselor().await;
+    let events = world.say(context.id, None, "Anyone there?").await;
+    let (conversation, _) = started(&events);
+    assert_eq!(ended(&events).1.unwrap().code, ErrorCode::ProviderUnreachable);
+    let view = world.service.conversation_open(conversation.id).await.unwrap();
+    assert_eq!(view.messages.len(), 1);
+}

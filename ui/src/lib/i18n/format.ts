@@ -1,0 +1,26 @@
+import { locale } from './locale.svelte';
+
+/** A size such as `2.5 GB` in the language in use. */
+export function bytes(count: number): string {
+  const steps = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+  const power = Math.min(steps.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
+  const value = count / 1000 ** power;
+  return new Intl.NumberFormat(locale.tag, {
+    style: 'unit',
+    unit: steps[power] ?? 'byte',
+    maximumFractionDigits: value < 10 ? 1 : 0,
+  }).format(value);
+}
+
+/** The time for today, the day for this year, the date otherwise. */
+export function shortDate(iso: string, now: Date = new Date()): string {
+  const date = new Date(iso);
+  const today = date.toDateString() === now.toDateString();
+  const thisYear = date.getFullYear() === now.getFullYear();
+  const form: Intl.DateTimeFormatOptions = today
+    ? { timeStyle: 'short' }
+    : thisYear
+      ? { day: 'numeric', month: 'short' }
+      : { dateStyle: 'medium' };
+  return new Intl.DateTimeFormat(locale.tag, form).format(date);
+}

@@ -1,0 +1,67 @@
+import type * as T from './types';
+
+/** Ends a subscription. */
+export type Unlisten = () => void;
+
+/**
+ * Everything the window can ask of the core. State classes know only this interface; it is
+ * spoken by Tauri in the app and by an in-memory double in tests. Every call rejects with an
+ * `ErrorBody` (see `error.ts`).
+ */
+export interface Backend {
+  vaultStatus(): Promise<T.VaultStatus>;
+  vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;
+  /** Makes a new recovery code in place of one that was never typed back. */
+  vaultRenewRecovery(): Promise<T.RecoverySheet>;
+  vaultConfirmRecovery(answers: string[]): Promise<T.VaultStatus>;
+  vaultUnlock(method: T.UnlockMethod): Promise<T.VaultStatus>;
+  vaultCancelWaiting(): Promise<void>;
+  vaultLock(): Promise<T.VaultStatus>;
+
+  contextList(): Promise<T.Context[]>;
+  contextCreate(draft: T.ContextDraft): Promise<T.Context>;
+  contextCreateFromPreset(presetId: string, overrides: T.PresetOverrides): Promise<T.Context>;
+  contextUpdate(id: string, patch: T.ContextPatch): Promise<T.Context>;
+  contextDelete(id: string): Promise<void>;
+  presetList(): Promise<T.Preset[]>;
+
+  conversationList(contextId: string, limit: number, offset: number): Promise<T.ConversationPage>;
+  conversationOpen(id: string): Promise<T.ConversationView>;
+  conversationEarlier(messageId: string, limit: number): Promise<T.EarlierMessages>;
+  conversationRename(id: string, title: string): Promise<void>;
+  conversationDelete(id: string): Promise<void>;
+  conversationSelectBranch(messageId: string): Promise<T.ConversationView>;
+
+  /** Resolves when the reply has ended. */
+  chatSend(request: T.SendRequest, onEvent: (event: T.ChatEvent) => void): Promise<void>;
+  chatStop(conversationId: string): Promise<void>;
+  chatMeter(contextId: string, conversationId: string | null, text: string): Promise<T.TokenMeter>;
+
+  providerList(): Promise<T.Provider[]>;
+  providerSave(draft: T.ProviderDraft): Promise<T.Provider>;
+  providerDelete(id: string): Promise<void>;
+  providerModels(id: string): Promise<T.ModelInfo[]>;
+  providerTest(id: string): Promise<T.ProviderTest>;
+  providerDetect(): Promise<T.DetectedServer[]>;
+  modelOffers(): Promise<T.ModelOffer[]>;
+  /** Opens the system's file dialog; `null` where it was closed. */
+  modelFilePick(): Promise<T.ModelInfo | null>;
+  modelFileAdd(path: string): Promise<T.ModelInfo>;
+
+  settingsGet(): Promise<T.Settings>;
+  settingsSave(settings: T.Settings): Promise<T.Settings>;
+  appInfo(): Promise<T.AppInfo>;
+  openExternal(url: string): Promise<void>;
+  quickChatHide(): Promise<void>;
+  quickChatMove(conversationId: string): Promise<void>;
+
+  /** Calls `handler` for every event of the shell with this name. */
+  listen<N extends keyof T.ShellEvents>(
+    name: N,
+    handler: (payload: T.ShellEvents[N]) => void,
+  ): Promise<Unlisten>;
+  /** Calls `handler` with the paths of files dropped on the window. */
+  onFileDrop(handler: (paths: string[]) => void): Promise<Unlisten>;
+  /** Calls `handler` whenever the window gains focus. */
+  onFocus(handler: () => void): Promise<Unlisten>;
+}

@@ -1,0 +1,318 @@
+import type { Backend } from '../backend';
+import { failure } from '../error';
+import type { ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
+import { FakeChat } from './chat';
+import { contextOf } from './seed';
+import { FakeVault } from './vault';
+import { World } from './world';
+
+/** How the in-memory backend begins. */
+export interface FakeOptions {
+  vault?: VaultPhase;
+  demo?: boolean;
+  keychain?: boolean;
+  /** Milliseconds between two pieces of a reply. */
+  pace?: number;
+}
+
+const SMALL: ModelInfo = {
+  name: 'SmolLM2-135M-Instruct.Q4_1.gguf',
+  window: 8_192,
+  sizeBytes: 98_000_000,
+  forTryingOut: true,
+};
+const MODELS: Record<string, ModelInfo[]> = {
+  engine: [SMALL],
+  'provider-ollama': [
+    { name: 'qwen3:8b', window: 32_768, sizeBytes: 5_200_000_000, forTryingOut: false },
+  ],
+  'provider-cloud': [{ name: 'gpt-5-mini', window: 400_000, sizeBytes: null, forTryingOut: false }],
+};
+
+const OFFERS: ModelOffer[] = [
+  {
+    kind: 'localServer',
+    title: 'Ollama',
+    detail: 'qwen3:8b',
+    choice: { providerId: 'provider-ollama', model: 'qwen3:8b' },
+    server: {
+      kind: 'ollama',
+      name: 'Ollama',
+      baseUrl: 'http://127.0.0.1:11434',
+      models: MODELS['provider-ollama'] ?? [],
+    },
+    forTryingOut: false,
+    fits: true,
+  },
+  {
+    kind: 'recommended',
+    title: 'Qwen3 4B Instruct (GGUF, 2.5 GB)',
+    detail: '',
+    choice: null,
+    server: null,
+    forTryingOut: false,
+    fits: true,
+  },
+  {
+    kind: 'builtIn',
+    title: 'SmolLM2 135M',
+    detail: '',
+    choice: { providerId: 'engine', model: SMALL.name },
+    server: null,
+    forTryingOut: true,
+    fits: true,
+  },
+  {
+    kind: 'cloud',
+    title: 'OpenAI, Anthropic, …',
+    detail: '',
+    choice: null,
+    server: null,
+    forTryingOut: false,
+    fits: true,
+  },
+];
+
+type Handlers = { [N in keyof ShellEvents]: Set<(payload: ShellEvents[N]) => void> };
+
+/** A backend in memory, as lively as the real one; `emit` plays the shell. */
+export function fakeBackend(options: FakeOptions = {}): Backend & {
+  world: World;
+  emit<N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void;
+} {
+  const world = new World();
+  if (options.demo ?? false) world.seedDemo();
+  const vault = new FakeVault(options.vault ?? 'open', options.keychain ?? true);
+  const chat = new FakeChat(world, options.pace ?? 0);
+  const handlers: Handlers = { change: new Set(), navigate: new Set(), engine: new Set() };
+  const emit = <N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void => {
+    for (const handler of handlers[name]) handler(payload);
+  };
+  world.onChange = (change) => emit('change', change);
+  const open = <R>(work: () => R): Promise<R> =>
+    new Promise((resolve) => {
+      vault.requireOpen();
+      resolve(structuredClone(work()));
+    });
+
+  return {
+    world,
+    emit,
+    ...vaultCalls(vault),
+    ...contextCalls(world, open),
+    ...conversationCalls(world, open),
+    chatSend: (request, onEvent) => open(() => undefined).then(() => chat.send(request, onEvent)),
+    chatStop: (id) => open(() => chat.stop(id)),
+    chatMeter: (contextId, conversationId, text) =>
+      open(() => chat.meter(contextId, conversationId, text)),
+    ...providerCalls(world, open),
+    ...modelCalls(world, open),
+    settingsGet: () => open(() => world.settings),
+    settingsSave: (settings) => open(() => (world.settings = settings)),
+    appInfo: () =>
+      Promise.resolve({
+        version: '0.1.0',
+        profileDir: vault.status().profileDir,
+        globalShortcut: 'unsupported',
+        quickChatCommand: 'evenkeel quick',
+      }),
+    openExternal: () => Promise.resolve(),
+    quickChatHide: () =>
+      Promise.resolve(document.body.setAttribute('data-hidden-by', 'quick-chat')),
+    quickChatMove: (id) => Promise.resolve(document.body.setAttribute('data-moved', id)),
+    listen: (name, handler) => {
+      handlers[name].add(handler);
+      return Promise.resolve(() => handlers[name].delete(handler));
+    },
+    onFileDrop: () => Promise.resolve(() => undefined),
+    onFocus: (handler) => {
+      window.addEventListener('focus', handler);
+      return Promise.resolve(() => window.removeEventListener('focus', handler));
+    },
+  };
+}
+
+type Open = <R>(work: () => R) => Promise<R>;
+
+function vaultCalls(vault: FakeVault) {
+  const soon = <R>(work: () => R): Promise<R> => new Promise((resolve) => resolve(work()));
+  return {
+    vaultStatus: () => soon(() => vault.status()),
+    vaultCreate: (useKeychain, passphrase) => soon(() => vault.create(useKeychain, passphrase)),
+    vaultRenewRecovery: () => soon(() => vault.renew()),
+    vaultConfirmRecovery: (answers) => soon(() => vault.confirm(answers)),
+    vaultUnlock: (method) => soon(() => vault.unlock(method)),
+    vaultCancelWaiting: () => soon(() => vault.cancelWaiting()),
+    vaultLock: () => soon(() => vault.lock()),
+  } satisfies Partial<Backend>;
+}
+
+function contextCalls(world: World, open: Open) {
+  const remember = (id: string) => world.onChange({ noun: 'context', id });
+  return {
+    contextList: () => open(() => world.contexts),
+    contextCreate: (draft) =>
+      open(() => {
+        const template = world.presets[0];
+        if (!template) throw failure('internal', 'no presets');
+        const context = { ...contextOf(template, world.id('context'), 0), ...draft };
+        world.contexts.push(context);
+        remember(context.id);
+        return context;
+      }),
+    contextCreateFromPreset: (presetId, overrides) =>
+      open(() => {
+        const preset = world.presets.find((one) => one.id === presetId);
+        if (!preset)
+          throw failure('not_found', `There is no preset ${presetId}.`, {
+            noun: 'preset',
+            id: presetId,
+          });
+        const context = { ...contextOf(preset, world.id('context'), 0), ...overrides };
+        world.contexts.push(context);
+        remember(context.id);
+        return context;
+      }),
+    contextUpdate: (id, patch) =>
+      open(() => {
+        const context = Object.assign(world.context(id), patch, { isActive: true });
+        remember(id);
+        return context;
+      }),
+    contextDelete: (id) =>
+      open(() => {
+        world.contexts.splice(world.contexts.indexOf(world.context(id)), 1);
+        remember(id);
+      }),
+    presetList: () => open(() => world.presets),
+  } satisfies Partial<Backend>;
+}
+
+function conversationCalls(world: World, open: Open) {
+  const view = (id: string) => {
+    const conversation = world.conversation(id);
+    const branch = world.branch(conversation);
+    const chat = new FakeChat(world, 0);
+    return {
+      conversation,
+      messages: branch.slice(-50),
+      hasEarlier: branch.length > 50,
+      meter: chat.meter(conversation.contextId, id, ''),
+    };
+  };
+  return {
+    conversationList: (contextId, limit, offset) =>
+      open(() => {
+        const all = world.conversations
+          .filter((one) => one.contextId === contextId)
+          .sort((a, b) => b.lastActivityAt.localeCompare(a.lastActivityAt));
+        return { items: all.slice(offset, offset + limit), totalCount: all.length };
+      }),
+    conversationOpen: (id) => open(() => view(id)),
+    conversationEarlier: (messageId, limit) =>
+      open(() => {
+        const branch = world.branch(world.conversation(world.message(messageId).conversationId));
+        const end = branch.findIndex((message) => message.id === messageId);
+        const start = Math.max(0, end - limit);
+        return { messages: branch.slice(start, end), hasEarlier: start > 0 };
+      }),
+    conversationRename: (id, title) =>
+      open(() => {
+        world.conversation(id).title = title;
+        world.onChange({ noun: 'conversation', id });
+      }),
+    conversationDelete: (id) =>
+      open(() => {
+        world.conversations.splice(world.conversations.indexOf(world.conversation(id)), 1);
+        world.onChange({ noun: 'conversation', id });
+      }),
+    conversationSelectBranch: (messageId) =>
+      open(() => {
+        const message = world.message(messageId);
+        world.conversation(message.conversationId).activeLeafId = world.leafBelow(messageId);
+        return view(message.conversationId);
+      }),
+  } satisfies Partial<Backend>;
+}
+
+function providerCalls(world: World, open: Open) {
+  const models = (id: string): ModelInfo[] =>
+    MODELS[id] ?? [{ name: 'example-model', window: null, sizeBytes: null, forTryingOut: false }];
+  return {
+    providerList: () => open(() => world.providers),
+    providerSave: (draft) =>
+      open(() => {
+        const { key, ...rest } = draft;
+        const old = world.providers.find((one) => one.id === draft.id);
+        const local = /^https?:\/\/(127\.|localhost|\[::1\])/.test(draft.baseUrl);
+        const hint = key === null ? (old?.keyHint ?? null) : key.slice(-4) || null;
+        const saved = {
+          ...rest,
+          id: old?.id ?? world.id('provider'),
+          locality: local ? ('local' as const) : ('remote' as const),
+          keyHint: hint,
+        };
+        if (old) Object.assign(old, saved);
+        else world.providers.push(saved);
+        world.onChange({ noun: 'provider', id: saved.id });
+        return saved;
+      }),
+    providerDelete: (id) =>
+      open(() => {
+        world.providers.splice(
+          world.providers.findIndex((one) => one.id === id),
+          1,
+        );
+        world.onChange({ noun: 'provider', id });
+      }),
+    providerModels: (id) => open(() => models(id)),
+    providerTest: (id) =>
+      open(() => {
+        const provider = world.providers.find((one) => one.id === id);
+        if (provider?.locality === 'remote' && provider.keyHint === null) {
+          throw failure('provider_unauthorized', 'The provider answered 401: invalid key.', {
+            provider: provider.name,
+          });
+        }
+        return { models: models(id), millis: 42 };
+      }),
+  } satisfies Partial<Backend>;
+}
+
+function modelCalls(world: World, open: Open) {
+  const added: ModelInfo = {
+    name: 'Qwen3-4B-Q4_K_M.gguf',
+    window: 32_768,
+    sizeBytes: 2_500_000_000,
+    forTryingOut: false,
+  };
+  const add = (): ModelInfo => {
+    MODELS.engine = [SMALL, added];
+    world.onChange({ noun: 'provider', id: 'engine' });
+    return added;
+  };
+  return {
+    providerDetect: () =>
+      open(() => OFFERS.flatMap((offer) => (offer.server ? [offer.server] : []))),
+    modelOffers: () => open(() => OFFERS),
+    modelFilePick: () => open(add),
+    modelFileAdd: (path) =>
+      open(() => {
+        if (!path.endsWith('.gguf'))
+          throw failure('model_file_invalid', `${path} is no GGUF file.`, { path });
+        return add();
+      }),
+  } satisfies Partial<Backend>;
+}
+
+/** The backend of the fake build, set up by the page's address (`?vault=locked&seed=demo&pace=5`). */
+export function fakeBackendFromAddress(search: string): Backend {
+  const wish = new URLSearchParams(search);
+  return fakeBackend({
+    vault:
+      (wish.get('vault') as VaultPhase | null) ?? (wish.get('seed') === 'demo' ? 'open' : 'new'),
+    demo: wish.get('seed') === 'demo',
+    keychain: wish.get('keychain') !== 'none',
+    pace: Number(wish.get('pace') ?? 24),
+  });
+}

@@ -1,0 +1,91 @@
+import { failure } from '../error';
+import type { RecoverySheet, UnlockMethod, VaultPhase, VaultStatus } from '../types';
+
+const SHEET: RecoverySheet = {
+  groups: ['K7QM', 'X2PD', '9RTA', 'WH4C', 'B6NE', 'V3JS', 'T8YF', 'G5LU'],
+  askGroups: [1, 4, 6],
+};
+
+/** The vault of the in-memory backend. */
+export class FakeVault {
+  private phase: VaultPhase;
+  private hasKeychainSlot = true;
+  private hasPassphrase = true;
+  private readonly keychainAvailable: boolean;
+
+  constructor(phase: VaultPhase, keychainAvailable: boolean) {
+    this.phase = phase;
+    this.keychainAvailable = keychainAvailable;
+  }
+
+  status(): VaultStatus {
+    return {
+      state: this.phase,
+      profileDir: '~/.local/share/evenkeel',
+      hasKeychainSlot: this.hasKeychainSlot,
+      hasPassphrase: this.hasPassphrase,
+      keychainAvailable: this.keychainAvailable,
+      error: null,
+    };
+  }
+
+  requireOpen(): void {
+    if (this.phase !== 'open')
+      throw failure('vault_locked', 'The vault is locked. Unlock it first.');
+  }
+
+  create(useKeychain: boolean, passphrase: string | null): RecoverySheet {
+    if (this.phase !== 'new' && this.phase !== 'confirmRecovery') {
+      throw failure('vault_exists', 'There is a vault already.');
+    }
+    if (useKeychain && !this.keychainAvailable) {
+      throw failure('keychain_unavailable', 'No keychain service can be reached.');
+    }
+    this.hasKeychainSlot = useKeychain;
+    this.hasPassphrase = passphrase !== null;
+    this.phase = 'confirmRecovery';
+    return SHEET;
+  }
+
+  /** A code that was never typed back is made anew. */
+  renew(): RecoverySheet {
+    if (this.phase !== 'confirmRecovery')
+      throw failure('invalid_parameter', 'No recovery code is waiting to be typed back.');
+    return SHEET;
+  }
+
+  confirm(answers: string[]): VaultStatus {
+    const right = SHEET.askGroups.every(
+      (group, index) => answers[index]?.trim().toUpperCase() === SHEET.groups[group],
+    );
+    if (!right)
+      throw failure('wrong_key', 'The groups do not match the recovery code.', {
+        kind: 'recovery',
+      });
+    this.phase = 'open';
+    return this.status();
+  }
+
+  unlock(method: UnlockMethod): VaultStatus {
+    const opens =
+      (method.kind === 'keychain' && ['lockedByUser', 'waiting', 'locked'].includes(this.phase)) ||
+      (method.kind === 'passphrase' && method.passphrase === 'correct horse') ||
+      (method.kind === 'recoveryCode' &&
+        method.code.replaceAll(/[^A-Z0-9]/gi, '').toUpperCase() === SHEET.groups.join(''));
+    if (!opens) {
+      if (method.kind === 'keychain') return this.status();
+      throw failure('wrong_key', 'This does not open the vault. Nothing was changed.');
+    }
+    this.phase = 'open';
+    return this.status();
+  }
+
+  cancelWaiting(): void {
+    if (this.phase === 'waiting') this.phase = 'locked';
+  }
+
+  lock(): VaultStatus {
+    this.phase = 'lockedByUser';
+    return this.status();
+  }
+}

@@ -1,0 +1,161 @@
+import type { Change, Context, Conversation, Message, Preset, Provider, Settings } from '../types';
+import { failure } from '../error';
+import { at, contextOf, presets, providers, settings } from './seed';
+
+/** Everything the in-memory backend remembers. */
+export class World {
+  readonly presets: Preset[] = presets();
+  readonly providers: Provider[] = providers();
+  readonly contexts: Context[] = [];
+  readonly conversations: Conversation[] = [];
+  readonly messages: Message[] = [];
+  settings: Settings = settings();
+  onChange: (change: Change) => void = () => undefined;
+  private count = 0;
+  private minute = 0;
+
+  /** A fresh id of the given noun. */
+  id(noun: string): string {
+    this.count += 1;
+    return `${noun}-${this.count}`;
+  }
+
+  /** The time of the next event; every call is a minute later. */
+  now(): string {
+    this.minute += 1;
+    return at(this.minute);
+  }
+
+  context(id: string): Context {
+    const found = this.contexts.find((context) => context.id === id);
+    if (!found) throw failure('not_found', `There is no context ${id}.`, { noun: 'context', id });
+    return found;
+  }
+
+  conversation(id: string): Conversation {
+    const found = this.conversations.find((conversation) => conversation.id === id);
+    if (!found)
+      throw failure('not_found', `There is no conversation ${id}.`, { noun: 'conversation', id });
+    return found;
+  }
+
+  message(id: string): Message {
+    const found = this.messages.find((message) => message.id === id);
+    if (!found) throw failure('not_found', `There is no message ${id}.`, { noun: 'message', id });
+    return found;
+  }
+
+  /** Stores a message and makes its branch the active one. */
+  store(
+    message: Omit<
+      Message,
+      'id' | 'createdAt' | 'siblingIds' | 'tokenCount' | 'revisionId' | 'usage'
+    >,
+    id = this.id('message'),
+  ): Message {
+    const stored: Message = {
+      ...message,
+      id,
+      createdAt: this.now(),
+      siblingIds: [],
+      tokenCount: { tokens: Math.ceil(message.content.length / 4), tokenizer: 'o200k' },
+      revisionId: null,
+      usage: null,
+    };
+    this.messages.push(stored);
+    const conversation = this.conversation(stored.conversationId);
+    conversation.activeLeafId = stored.id;
+    conversation.messageCount += 1;
+    conversation.lastActivityAt = stored.createdAt;
+    this.onChange({ noun: 'conversation', id: conversation.id });
+    return this.shown(stored);
+  }
+
+  /** A copy of a message with its siblings filled in. */
+  shown(message: Message): Message {
+    const siblings = this.messages.filter(
+      (other) =>
+        other.conversationId === message.conversationId && other.parentId === message.parentId,
+    );
+    return { ...message, siblingIds: siblings.map((sibling) => sibling.id) };
+  }
+
+  /** The active branch of a conversation, oldest first. */
+  branch(conversation: Conversation): Message[] {
+    const path: Message[] = [];
+    let id = conversation.activeLeafId;
+    while (id !== null) {
+      const message = this.message(id);
+      path.unshift(this.shown(message));
+      id = message.parentId;
+    }
+    return path;
+  }
+
+  /** The newest leaf below a message. */
+  leafBelow(id: string): string {
+    const child = this.messages.filter((message) => message.parentId === id).at(-1);
+    return child ? this.leafBelow(child.id) : id;
+  }
+
+  begin(contextId: string, title: string): Conversation {
+    const time = this.now();
+    const conversation: Conversation = {
+      id: this.id('conversation'),
+      contextId,
+      title: title.slice(0, 80),
+      activeLeafId: null,
+      messageCount: 0,
+      createdAt: time,
+      lastActivityAt: time,
+    };
+    this.conversations.push(conversation);
+    return conversation;
+  }
+
+  /** Two companions and a few conversations, as after a week of use. */
+  seedDemo(): void {
+    this.settings.aiNoticeAccepted = true;
+    this.settings.defaultModel = { providerId: 'engine', model: 'SmolLM2-135M-Instruct.Q4_1.gguf' };
+    for (const [index, preset] of this.presets.slice(0, 2).entries()) {
+      this.contexts.push(contextOf(preset, `context-${preset.id}`, index));
+    }
+    const first = this.contexts[0];
+    if (!first) return;
+    this.settings.lastContextId = first.id;
+    for (const title of [
+      'The team meeting yesterday',
+      'Sleeping badly before deadlines',
+      'A letter to my landlord',
+    ]) {
+      this.talk(first.id, title, 3);
+    }
+    this.talk(first.id, 'Ninety small steps', 90);
+  }
+
+  private talk(contextId: string, title: string, turns: number): void {
+    const conversation = this.begin(contextId, title);
+    const base = {
+      conversationId: conversation.id,
+      contextId,
+      reasoning: null,
+      status: 'complete' as const,
+      model: null,
+    };
+    let parentId: string | null = null;
+    for (let turn = 1; turn <= turns; turn += 1) {
+      const content =
+        turn === 1 ? `${title}: I keep thinking about it.` : `And then, number ${turn}?`;
+      const user = this.store({ ...base, role: 'user', content, parentId });
+      const reply = `That is worth a calm look. Let us take it **one piece at a time** (${turn}).`;
+      const model = this.settings.defaultModel;
+      parentId = this.store({
+        ...base,
+        role: 'assistant',
+        content: reply,
+        parentId: user.id,
+        model,
+      }).id;
+    }
+  }
+}

@@ -1,0 +1,328 @@
+/**
+ * What crosses the border to Rust, in the wording of serde (camelCase). Mirrors
+ * `crates/domain` and the types of the commands beside it.
+ */
+
+export type ErrorCode =
+  | 'invalid_parameter'
+  | 'not_found'
+  | 'limit_reached'
+  | 'busy'
+  | 'context_expired'
+  | 'no_model'
+  | 'local_only'
+  | 'prompt_too_large'
+  | 'provider_unauthorized'
+  | 'provider_model_not_found'
+  | 'provider_rate_limited'
+  | 'provider_rejected'
+  | 'provider_failed'
+  | 'provider_unreachable'
+  | 'provider_timeout'
+  | 'provider_broken_off'
+  | 'provider_malformed'
+  | 'provider_address_refused'
+  | 'engine_unavailable'
+  | 'engine_crashed'
+  | 'model_file_invalid'
+  | 'model_file_missing'
+  | 'keychain_unavailable'
+  | 'keychain_locked'
+  | 'keychain_waiting'
+  | 'keychain_missing'
+  | 'wrong_key'
+  | 'vault_damaged'
+  | 'vault_too_new'
+  | 'vault_locked'
+  | 'vault_exists'
+  | 'vault_in_use'
+  | 'storage'
+  | 'disk_full'
+  | 'internal';
+
+/** The one error shape: what kind, what happened in English, facts for the sentence. */
+export interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  details: Record<string, string>;
+}
+
+export type VaultPhase =
+  | 'new'
+  | 'opening'
+  | 'confirmRecovery'
+  | 'open'
+  | 'unavailable'
+  | 'locked'
+  | 'waiting'
+  | 'missing'
+  | 'wrongKey'
+  | 'damaged'
+  | 'tooNew'
+  | 'lockedByUser';
+
+export interface VaultStatus {
+  state: VaultPhase;
+  profileDir: string;
+  hasKeychainSlot: boolean;
+  hasPassphrase: boolean;
+  keychainAvailable: boolean;
+  error: ErrorBody | null;
+}
+
+/** The recovery code, shown once. `askGroups` are zero-based positions in `groups`. */
+export interface RecoverySheet {
+  groups: string[];
+  askGroups: number[];
+}
+
+export type UnlockMethod =
+  | { kind: 'keychain' }
+  | { kind: 'recoveryCode'; code: string }
+  | { kind: 'passphrase'; passphrase: string };
+
+export interface ModelChoice {
+  providerId: string;
+  model: string;
+}
+
+export interface ModelInfo {
+  name: string;
+  /** Context window in tokens, where known. */
+  window: number | null;
+  sizeBytes: number | null;
+  forTryingOut: boolean;
+}
+
+export interface Context {
+  id: string;
+  name: string;
+  systemPrompt: string;
+  personality: string;
+  revisionId: string;
+  temperature: number;
+  maxTokens: number;
+  maxHistoryTokens: number;
+  expiryDays: number | null;
+  model: ModelChoice | null;
+  localOnly: boolean;
+  maintainPersonality: boolean;
+  presetId: string | null;
+  createdAt: string;
+  updatedAt: string;
+  lastInteractionAt: string;
+  expiresAt: string | null;
+  isActive: boolean;
+}
+
+export interface ContextDraft {
+  name: string;
+  systemPrompt: string;
+  personality: string;
+  temperature: number;
+  maxTokens: number;
+  maxHistoryTokens: number;
+  expiryDays: number | null;
+  model: ModelChoice | null;
+  localOnly: boolean;
+  maintainPersonality: boolean;
+  presetId: string | null;
+}
+
+/** A field that is absent stays; `expiryDays: 0` means never. */
+export type ContextPatch = Partial<Omit<ContextDraft, 'presetId'>>;
+
+export interface PresetOverrides {
+  name?: string;
+  temperature?: number;
+  maxTokens?: number;
+  maxHistoryTokens?: number;
+  expiryDays?: number;
+}
+
+export interface Preset {
+  id: string;
+  name: string;
+  description: string;
+  systemPrompt: string;
+  defaultPersonality: string;
+  defaultSettings: {
+    temperature: number;
+    maxTokens: number;
+    maxHistoryTokens: number;
+    expiryDays: number | null;
+  };
+  createdAt: string;
+  updatedAt: string;
+  isActive: boolean;
+  /** Any JSON, as text. */
+  metadata: string;
+}
+
+export interface Conversation {
+  id: string;
+  contextId: string;
+  title: string;
+  activeLeafId: string | null;
+  messageCount: number;
+  createdAt: string;
+  lastActivityAt: string;
+}
+
+export interface ConversationPage {
+  items: Conversation[];
+  totalCount: number;
+}
+
+export type Role = 'user' | 'assistant' | 'system';
+export type MessageStatus = 'complete' | 'stopped' | 'interrupted' | 'truncated';
+
+export interface Message {
+  id: string;
+  conversationId: string;
+  contextId: string;
+  parentId: string | null;
+  role: Role;
+  content: string;
+  reasoning: string | null;
+  status: MessageStatus;
+  tokenCount: { tokens: number; tokenizer: string } | null;
+  revisionId: string | null;
+  model: ModelChoice | null;
+  usage: { promptTokens: number; completionTokens: number; cachedTokens: number | null } | null;
+  createdAt: string;
+  siblingIds: string[];
+}
+
+export interface TokenMeter {
+  historyTokens: number;
+  budgetTokens: number;
+  requestTokens: number;
+  windowTokens: number;
+  leftOut: number;
+  warning: boolean;
+  estimated: boolean;
+}
+
+export interface ConversationView {
+  conversation: Conversation;
+  messages: Message[];
+  hasEarlier: boolean;
+  meter: TokenMeter;
+}
+
+export interface EarlierMessages {
+  messages: Message[];
+  hasEarlier: boolean;
+}
+
+export type SendRequest =
+  | { kind: 'new'; contextId: string; conversationId: string | null; text: string }
+  | { kind: 'edit'; messageId: string; text: string }
+  | { kind: 'regenerate'; messageId: string };
+
+export type ChatEvent =
+  | {
+      kind: 'started';
+      conversation: Conversation;
+      userMessage: Message;
+      replyId: string;
+      meter: TokenMeter;
+    }
+  | { kind: 'text'; delta: string }
+  | { kind: 'reasoning'; delta: string }
+  | { kind: 'notice'; error: ErrorBody }
+  | { kind: 'ended'; message: Message | null; error: ErrorBody | null };
+
+export type ProviderKind = 'engine' | 'openai-compatible' | 'anthropic' | 'ollama';
+export type ProviderLocality = 'local' | 'remote';
+
+export interface Provider {
+  id: string;
+  kind: ProviderKind;
+  name: string;
+  baseUrl: string;
+  locality: ProviderLocality;
+  /** The last four characters of the stored key. */
+  keyHint: string | null;
+  extraHeaders: Record<string, string>;
+  manualModels: string[];
+  windowOverride: number | null;
+  timeoutSeconds: number;
+}
+
+export interface ProviderDraft {
+  id: string | null;
+  kind: ProviderKind;
+  name: string;
+  baseUrl: string;
+  /** `null` keeps the stored key. */
+  key: string | null;
+  extraHeaders: Record<string, string>;
+  manualModels: string[];
+  windowOverride: number | null;
+  timeoutSeconds: number;
+}
+
+export interface ProviderTest {
+  models: ModelInfo[];
+  millis: number;
+}
+
+export interface DetectedServer {
+  kind: ProviderKind;
+  name: string;
+  baseUrl: string;
+  models: ModelInfo[];
+}
+
+export type OfferKind = 'builtIn' | 'localServer' | 'recommended' | 'cloud';
+
+export interface ModelOffer {
+  kind: OfferKind;
+  title: string;
+  detail: string;
+  choice: ModelChoice | null;
+  server: DetectedServer | null;
+  forTryingOut: boolean;
+  fits: boolean;
+}
+
+export type Theme = 'system' | 'light' | 'dark';
+
+export interface Settings {
+  theme: Theme;
+  /** BCP 47 tag, or `system`. */
+  language: string;
+  defaultModel: ModelChoice | null;
+  quickChatShortcut: string;
+  keepInTray: boolean;
+  engineIdleMinutes: number;
+  lastContextId: string | null;
+  aiNoticeAccepted: boolean;
+}
+
+export interface AppInfo {
+  version: string;
+  profileDir: string;
+  globalShortcut: 'ok' | 'unsupported' | 'failed';
+  quickChatCommand: string;
+}
+
+/** Something was written; what shows it fetches again. */
+export interface Change {
+  noun: string;
+  id: string | null;
+}
+
+export interface EngineNews {
+  kind: 'started' | 'crashed' | 'unloaded';
+  message: string;
+}
+
+/** Events of the shell, by name. */
+export interface ShellEvents {
+  change: Change;
+  navigate: { conversationId: string };
+  engine: EngineNews;
+}

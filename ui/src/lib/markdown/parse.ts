@@ -1,0 +1,38 @@
+import type { Root, RootContent } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { mathFromMarkdown } from 'mdast-util-math';
+import { gfm } from 'micromark-extension-gfm';
+import { math } from 'micromark-extension-math';
+import { resolveReferences } from './resolve';
+
+const extensions = [gfm({ singleTilde: false }), math({ singleDollarTextMath: true })];
+const mdastExtensions = [gfmFromMarkdown(), mathFromMarkdown()];
+
+/** Nesting beyond this is shown as text: a reply must not exhaust the stack. */
+export const MAX_DEPTH = 60;
+const DEEP = new RegExp(`^(?:[ \\t]*(?:>|[-+*][ \\t]|\\d{1,9}[.)][ \\t])){${MAX_DEPTH},}`, 'm');
+const BRACKETS = /[[\]]{400,}|[*_]{2000,}/;
+
+function plain(text: string): Root {
+  return {
+    type: 'root',
+    children: [{ type: 'paragraph', children: [{ type: 'text', value: text }] }],
+  };
+}
+
+/** Reads Markdown (GFM and math). Text made to exhaust the reader comes back as plain text. */
+export function parse(text: string): Root {
+  if (DEEP.test(text) || BRACKETS.test(text)) return plain(text);
+  return resolveReferences(fromMarkdown(text, { extensions, mdastExtensions }));
+}
+
+/** The end of a node in the text it was read from. */
+export function endOf(node: RootContent): number {
+  return node.position?.end.offset ?? 0;
+}
+
+/** The start of a node in the text it was read from. */
+export function startOf(node: RootContent): number {
+  return node.position?.start.offset ?? 0;
+}

@@ -1,0 +1,197 @@
+import { createContext } from 'svelte';
+import type { Backend, Unlisten } from '../ipc/backend';
+import type { Change, Context, ModelChoice } from '../ipc/types';
+import { Chat } from './chat.svelte';
+import { Contexts } from './contexts.svelte';
+import { Conversations } from './conversations.svelte';
+import { Links } from './links.svelte';
+import { Notices } from './notices.svelte';
+import { Providers } from './providers.svelte';
+import { SettingsState } from './settings.svelte';
+import { Vault } from './vault.svelte';
+
+export type Page = 'chat' | 'settings';
+const CHANGE_MILLIS = 120;
+
+/** All state of one window. Views take it from here; the nouns do not know each other. */
+export class App {
+  readonly notices = new Notices();
+  readonly links: Links;
+  readonly vault: Vault;
+  readonly settings: SettingsState;
+  readonly contexts: Contexts;
+  readonly conversations: Conversations;
+  readonly chat: Chat;
+  readonly providers: Providers;
+  page = $state<Page>('chat');
+  /** Everything of the open vault has been read. */
+  ready = $state(false);
+  /** The first run goes on until a companion has been picked. */
+  welcoming = $state(false);
+  private readonly backend: Backend;
+  private readonly unlisten: Unlisten[] = [];
+  private readonly changed = new Set<string>();
+  private changeTimer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+    this.links = new Links(backend, this.notices);
+    this.vault = new Vault(backend);
+    this.settings = new SettingsState(backend, this.notices);
+    this.contexts = new Contexts(backend);
+    this.conversations = new Conversations(backend);
+    this.chat = new Chat(backend);
+    this.providers = new Providers(backend);
+    this.chat.onBorn = () => void this.quietly(() => this.conversations.refresh());
+  }
+
+  /** The context whose conversations are shown. */
+  get context(): Context | null {
+    return this.contexts.find(this.chat.contextId);
+  }
+
+  /** The model that answers for a context. */
+  modelOf(context: Context | null): ModelChoice | null {
+    return context?.model ?? this.settings.value.defaultModel;
+  }
+
+  async start(): Promise<void> {
+    await this.quietly(() => this.subscribe());
+    await this.quietly(() => this.settings.loadInfo());
+    await this.vault.refresh();
+    const phase = this.vault.phase;
+    if (phase === 'new' || phase === 'confirmRecovery') this.welcoming = true;
+  }
+
+  /** Reads the open vault. */
+  async enter(): Promise<void> {
+    await this.quietly(async () => {
+      await this.settings.load();
+      await Promise.all([this.contexts.load(), this.providers.load()]);
+      const unfinished =
+        this.contexts.list.length === 0 && this.settings.value.defaultModel === null;
+      if (unfinished) this.welcoming = true;
+      const last = this.contexts.find(this.settings.value.lastContextId) ?? this.contexts.list[0];
+      if (last && !this.chat.current) await this.pick(last.id);
+      this.ready = true;
+    });
+  }
+
+  /** Forgets what was read from the vault. */
+  leave(): void {
+    this.ready = false;
+    this.page = 'chat';
+    this.chat.clear();
+    void this.conversations.show(null);
+    this.contexts.list = [];
+  }
+
+  /** Shows a context: its newest conversation, or an empty page. */
+  async pick(contextId: string): Promise<void> {
+    await this.quietly(async () => {
+      this.chat.begin(contextId);
+      await this.conversations.show(contextId);
+      const newest = this.conversations.list[0];
+      const empty = this.chat.current?.draft === '' && this.chat.contextId === contextId;
+      if (newest && empty) await this.chat.open(newest.id, contextId);
+    });
+  }
+
+  async remove(context: Context): Promise<void> {
+    await this.contexts.remove(context.id);
+    if (this.chat.contextId !== context.id) return;
+    this.chat.clear();
+    await this.conversations.show(null);
+    const next = this.contexts.list[0];
+    if (next) await this.pick(next.id);
+  }
+
+  async removeConversation(id: string): Promise<void> {
+    await this.conversations.remove(id);
+    this.chat.forget(id);
+  }
+
+  hideQuickChat(): Promise<void> {
+    return this.quietly(() => this.backend.quickChatHide());
+  }
+
+  moveQuickChat(conversationId: string): Promise<void> {
+    return this.quietly(() => this.backend.quickChatMove(conversationId));
+  }
+
+  onFocus(handler: () => void): Promise<Unlisten> {
+    return this.backend.onFocus(handler);
+  }
+
+  /** Runs a task; what fails is shown at the edge of the window. */
+  async quietly(task: () => Promise<unknown>): Promise<void> {
+    try {
+      await task();
+    } catch (thrown) {
+      this.notices.fail(thrown);
+    }
+  }
+
+  stop(): void {
+    for (const end of this.unlisten) end();
+    this.unlisten.length = 0;
+  }
+
+  private async subscribe(): Promise<void> {
+    this.unlisten.push(
+      await this.backend.listen('change', (change) => this.note(change)),
+      await this.backend.listen(
+        'navigate',
+        ({ conversationId }) => void this.navigate(conversationId),
+      ),
+      await this.backend.listen('engine', (news) => {
+        if (news.kind === 'crashed') this.notices.say('engine.crashed');
+      }),
+      await this.backend.onFileDrop((paths) => void this.drop(paths)),
+    );
+  }
+
+  private async navigate(conversationId: string): Promise<void> {
+    await this.quietly(async () => {
+      const { conversation } = await this.backend.conversationOpen(conversationId);
+      this.page = 'chat';
+      await this.chat.open(conversation.id, conversation.contextId);
+      await this.conversations.show(conversation.contextId);
+    });
+  }
+
+  private async drop(paths: string[]): Promise<void> {
+    for (const path of paths.filter((one) => one.toLowerCase().endsWith('.gguf'))) {
+      await this.quietly(async () => {
+        const model = await this.providers.addFile(path);
+        this.notices.say('models.added', { name: model.name });
+        await this.providers.stock();
+      });
+    }
+  }
+
+  /** Several writes make one round of fetching. */
+  private note(change: Change): void {
+    this.changed.add(change.noun);
+    this.changeTimer ??= setTimeout(() => {
+      this.changeTimer = null;
+      const nouns = new Set(this.changed);
+      this.changed.clear();
+      void this.quietly(() => this.refetch(nouns));
+    }, CHANGE_MILLIS);
+  }
+
+  private async refetch(nouns: Set<string>): Promise<void> {
+    if (nouns.has('vault')) await this.vault.refresh();
+    if (!this.ready) return;
+    if (nouns.has('context')) await this.contexts.refresh();
+    if (nouns.has('conversation') || nouns.has('message')) {
+      await this.conversations.refresh();
+      await this.chat.current?.reload();
+    }
+    if (nouns.has('provider') || nouns.has('model')) await this.providers.load();
+    if (nouns.has('settings')) await this.settings.load();
+  }
+}
+
+export const [getApp, setApp] = createContext<App>();

@@ -1,0 +1,146 @@
+import { describe, expect, it, vi } from 'vitest';
+import { fakeBackend } from '../ipc/fake';
+import { App } from './app.svelte';
+import { Contexts } from './contexts.svelte';
+import { Providers } from './providers.svelte';
+import { sendable, utf8Bytes } from './text';
+import { Vault } from './vault.svelte';
+
+describe('the vault', () => {
+  it('is made, its code typed back, and opens', async () => {
+    const vault = new Vault(fakeBackend({ vault: 'new' }));
+    await vault.refresh();
+    await vault.create(true, null);
+    const sheet = vault.sheet;
+    expect([vault.phase, sheet?.groups.length]).toEqual(['confirmRecovery', 8]);
+    expect(await vault.confirm(['no', 'no', 'no'])).toBe(false);
+    expect([vault.error?.code, vault.sheet]).toEqual(['wrong_key', sheet]);
+    expect(
+      await vault.confirm(sheet?.askGroups.map((group) => sheet.groups[group] ?? '') ?? []),
+    ).toBe(true);
+    expect([vault.isOpen, vault.sheet]).toEqual([true, null]);
+  });
+
+  it('says why it cannot be made', async () => {
+    const vault = new Vault(fakeBackend({ vault: 'new', keychain: false }));
+    await vault.create(true, null);
+    expect([vault.error?.code, vault.busy]).toEqual(['keychain_unavailable', false]);
+  });
+
+  it('opens by passphrase or recovery code from every state that allows it', async () => {
+    for (const phase of [
+      'unavailable',
+      'locked',
+      'waiting',
+      'missing',
+      'wrongKey',
+      'lockedByUser',
+    ] as const) {
+      const vault = new Vault(fakeBackend({ vault: phase }));
+      expect(await vault.unlock({ kind: 'passphrase', passphrase: 'wrong' })).toBe(false);
+      expect(vault.error?.code).toBe('wrong_key');
+      expect(
+        await vault.unlock({
+          kind: 'recoveryCode',
+          code: 'k7qm-x2pd-9rta-wh4c-b6ne-v3js-t8yf-g5lu',
+        }),
+      ).toBe(true);
+      expect([vault.isOpen, vault.error]).toEqual([true, null]);
+    }
+  });
+
+  it('looks again by itself while the keychain waits', async () => {
+    vi.useFakeTimers();
+    const backend = fakeBackend({ vault: 'waiting' });
+    const vault = new Vault(backend);
+    await vault.refresh();
+    await backend.vaultUnlock({ kind: 'keychain' });
+    await vi.advanceTimersByTimeAsync(800);
+    expect(vault.isOpen).toBe(true);
+    vi.useRealTimers();
+  });
+});
+
+describe('contexts', () => {
+  it('are made from presets and changed', async () => {
+    const contexts = new Contexts(fakeBackend());
+    await contexts.load();
+    expect(contexts.presets).toHaveLength(6);
+    const made = await contexts.createFromPreset('preset-calm-counselor');
+    await contexts.update(made.id, { name: 'Anna', localOnly: true });
+    expect(contexts.list.map((one) => [one.name, one.localOnly])).toEqual([['Anna', true]]);
+    await contexts.remove(made.id);
+    expect(contexts.list).toEqual([]);
+  });
+});
+
+describe('providers', () => {
+  it('know when text would leave the machine', async () => {
+    const providers = new Providers(fakeBackend());
+    await providers.load();
+    const local = { providerId: 'engine', model: 'a' };
+    const remote = { providerId: 'provider-cloud', model: 'b' };
+    expect(providers.leavesMachine(local, remote)).toBe(true);
+    expect(providers.leavesMachine(null, remote)).toBe(true);
+    expect(providers.leavesMachine(remote, { ...remote, model: 'c' })).toBe(false);
+    expect(providers.leavesMachine(remote, local)).toBe(false);
+    expect(providers.leavesMachine(local, { providerId: 'unknown', model: 'x' })).toBe(true);
+  });
+
+  it('list models of each although one fails', async () => {
+    const backend = fakeBackend();
+    const real = backend.providerModels;
+    backend.providerModels = (id) =>
+      id === 'provider-ollama' ? Promise.reject(new Error('refused')) : real(id);
+    const providers = new Providers(backend);
+    await providers.stock();
+    expect(
+      providers.shelves.map((shelf) => [shelf.models.length > 0, shelf.error?.code ?? null]),
+    ).toEqual([
+      [true, null],
+      [false, 'internal'],
+      [true, null],
+    ]);
+  });
+
+  it('keep a stored key unless a new one is given', async () => {
+    const providers = new Providers(fakeBackend());
+    await providers.load();
+    const cloud = providers.find('provider-cloud');
+    if (!cloud) throw new Error('no cloud');
+    const { locality: _l, keyHint: _k, ...rest } = cloud;
+    expect((await providers.save({ ...rest, key: null })).keyHint).toBe('4f2a');
+    expect((await providers.save({ ...rest, key: 'sk-12345678' })).keyHint).toBe('5678');
+  });
+});
+
+describe('settings', () => {
+  it('remember what was accepted before there was a vault', async () => {
+    const backend = fakeBackend({ vault: 'new' });
+    const app = new App(backend);
+    await app.start();
+    await app.settings.save({ aiNoticeAccepted: true });
+    await app.vault.create(true, null);
+    await app.vault.confirm(['X2PD', 'B6NE', 'T8YF']);
+    await app.enter();
+    expect(backend.world.settings.aiNoticeAccepted).toBe(true);
+    expect(app.welcoming).toBe(true);
+  });
+
+  it('come back when storing fails', async () => {
+    const backend = fakeBackend({ demo: true });
+    const app = new App(backend);
+    await app.start();
+    await app.enter();
+    backend.settingsSave = () => Promise.reject(new Error('full'));
+    await app.settings.save({ theme: 'dark' });
+    expect([app.settings.value.theme, app.notices.list.length]).toEqual(['system', 1]);
+  });
+});
+
+describe('text', () => {
+  it('is made sendable', () => {
+    expect(sendable('\udc00x\ud83d\ude00\ud83d')).toBe('\ufffdx\ud83d\ude00\ufffd');
+    expect(utf8Bytes('aä€😀')).toBe(10);
+  });
+});

@@ -1,0 +1,23 @@
+const LONE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+
+/** The largest message the core accepts, in UTF-8 bytes. */
+export const MESSAGE_BYTES = 1 << 20;
+
+/** Text that survives the way to Rust: halves of surrogate pairs become U+FFFD, NUL goes. */
+export function sendable(text: string): string {
+  return text.replaceAll(LONE, '\uFFFD').replaceAll('\0', '');
+}
+
+/** The same object with every text in it made sendable. */
+export function sendableFields<T extends object>(fields: T): T {
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? sendable(value) : (value as unknown),
+  ]);
+  return Object.fromEntries(entries) as T;
+}
+
+/** Length in UTF-8 bytes. */
+export function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

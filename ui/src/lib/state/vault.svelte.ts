@@ -1,0 +1,107 @@
+import type { Backend } from '../ipc/backend';
+import { errorBody } from '../ipc/error';
+import type { ErrorBody, RecoverySheet, UnlockMethod, VaultStatus } from '../ipc/types';
+
+const POLL_MILLIS = 700;
+
+/** The vault as the window sees it: its phase, the recovery code while it is shown, and errors. */
+export class Vault {
+  status = $state.raw<VaultStatus | null>(null);
+  /** The recovery code between creating the vault and typing the code back. */
+  sheet = $state.raw<RecoverySheet | null>(null);
+  busy = $state(false);
+  error = $state.raw<ErrorBody | null>(null);
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private readonly backend: Backend;
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+  }
+
+  get phase(): VaultStatus['state'] | null {
+    return this.status?.state ?? null;
+  }
+
+  get isOpen(): boolean {
+    return this.phase === 'open';
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      const status = await this.backend.vaultStatus();
+      // The app was closed before the code was typed back: the old one is gone, a new one is made.
+      if (status.state === 'confirmRecovery' && !this.sheet) {
+        this.sheet = await this.backend.vaultRenewRecovery();
+      }
+      this.take(status);
+    } catch (thrown) {
+      this.error = errorBody(thrown);
+    }
+  }
+
+  async create(useKeychain: boolean, passphrase: string | null): Promise<void> {
+    await this.work(async () => {
+      this.sheet = await this.backend.vaultCreate(useKeychain, passphrase);
+      this.take(await this.backend.vaultStatus());
+    });
+  }
+
+  /** Answers with the groups that were typed back; true if they were right. */
+  async confirm(answers: string[]): Promise<boolean> {
+    return this.work(async () => {
+      this.take(await this.backend.vaultConfirmRecovery(answers));
+      this.sheet = null;
+    });
+  }
+
+  async unlock(method: UnlockMethod): Promise<boolean> {
+    // The keychain may wait for the user's answer elsewhere, so its screen stays usable.
+    if (method.kind === 'keychain') this.watch();
+    return this.work(async () => this.take(await this.backend.vaultUnlock(method)));
+  }
+
+  async cancelWaiting(): Promise<void> {
+    try {
+      await this.backend.vaultCancelWaiting();
+    } catch (thrown) {
+      this.error = errorBody(thrown);
+    }
+    await this.refresh();
+  }
+
+  async lock(): Promise<void> {
+    await this.work(async () => this.take(await this.backend.vaultLock()));
+  }
+
+  /** Forgets the last error, as when another way in is chosen. */
+  clearError(): void {
+    this.error = null;
+  }
+
+  private take(status: VaultStatus): void {
+    this.status = status;
+    if (status.state === 'opening' || status.state === 'waiting') this.watch();
+  }
+
+  private watch(): void {
+    if (this.timer !== null) return;
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      void this.refresh();
+    }, POLL_MILLIS);
+  }
+
+  private async work(task: () => Promise<void>): Promise<boolean> {
+    this.busy = true;
+    this.error = null;
+    try {
+      await task();
+      return true;
+    } catch (thrown) {
+      this.error = errorBody(thrown);
+      return false;
+    } finally {
+      this.busy = false;
+    }
+  }
+}
