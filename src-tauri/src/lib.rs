@@ -64,8 +64,12 @@ fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn 
     if let Err(error) = tray::build(app) {
         tracing::warn!(%error, "no tray icon");
     }
-    window::prepare_quick_chat(app)?;
-    if quick { window::show_quick_chat(app)? } else { window::show_main(app)? }
+    if quick {
+        window::show_quick_chat(app)?;
+    } else {
+        window::show_main(app)?;
+        window::prepare_quick_chat(app)?;
+    }
     Ok(())
 }
 

@@ -47,7 +47,7 @@ async fn the_request_has_persona_history_text_time_and_the_key() {
     let text = |at: usize| messages[at]["content"].as_str().unwrap().to_owned();
     assert!(messages[0]["role"] == "system" && text(0).contains(&context.system_prompt));
     let all = messages.iter().map(|m| m["content"].as_str().unwrap()).collect::<Vec<_>>().join("\n");
-    for part in ["first", "Noted.", "second", "third", "UTC"] {
+    for part in ["first", "Noted.", "second", "third", "Current time: 20"] {
         assert!(all.contains(part), "{part} is missing in {all}");
     }
     let temperature = requests[2]["temperature"].as_f64().unwrap();

@@ -73,9 +73,16 @@ impl App {
     }
 
     /// A context from a built-in preset that a given model answers for.
-    pub async fn companion(&self, preset: &str, overrides: PresetOverrides, model: ModelChoice, maintain_personality: bool) -> Result<Context, BenchError> {
+    pub async fn companion(
+        &self,
+        preset: &str,
+        overrides: PresetOverrides,
+        model: ModelChoice,
+        maintain_personality: bool,
+    ) -> Result<Context, BenchError> {
         let context = self.service.context_create_from_preset(PresetId::new(preset), overrides).await?;
-        let patch = ContextPatch { model: Some(model), maintain_personality: Some(maintain_personality), ..ContextPatch::default() };
+        let patch =
+            ContextPatch { model: Some(model), maintain_personality: Some(maintain_personality), ..ContextPatch::default() };
         Ok(self.service.context_update(context.id, patch).await?)
     }
 

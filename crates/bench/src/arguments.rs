@@ -20,8 +20,11 @@ pub enum Workload {
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 1] =
-        [("engine", Self::Engine, "the built-in engine beside llama.cpp's own server, the app's share of the first token, a calm conversation")];
+    const ALL: [(&'static str, Self, &'static str); 1] = [(
+        "engine",
+        Self::Engine,
+        "the built-in engine beside llama.cpp's own server, the app's share of the first token, a calm conversation",
+    )];
 
     /// Measures.
     pub async fn run(self, arguments: &Arguments) -> Result<Report, BenchError> {
@@ -52,7 +55,9 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     while let Some(argument) = left.next() {
         match argument.as_str() {
             "--json" => json = true,
-            "--runs" => runs = left.next().and_then(|text| counted(text)).ok_or_else(|| usage("--runs takes a number from 1 to 1000."))?,
+            "--runs" => {
+                runs = left.next().and_then(|text| counted(text)).ok_or_else(|| usage("--runs takes a number from 1 to 1000."))?
+            }
             flag if flag.starts_with('-') => return Err(usage(&format!("There is no option {flag}."))),
             name if workload.is_none() => workload = Some(named(name)?),
             extra => return Err(usage(&format!("One workload at a time: '{extra}' is too much."))),

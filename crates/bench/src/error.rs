@@ -17,7 +17,9 @@ pub enum BenchError {
         source: std::io::Error,
     },
     /// The peer did not start.
-    #[error("The peer server did not start: {0}. Run ./scripts/setup, or name a Python environment that holds xllamacpp in EVENKEEL_VENV.")]
+    #[error(
+        "The peer server did not start: {0}. Run ./scripts/setup, or name a Python environment that holds xllamacpp in EVENKEEL_VENV."
+    )]
     Peer(String),
     /// The engine did not start.
     #[error(transparent)]

@@ -41,7 +41,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<Report, BenchError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|source| BenchError::system("starting the runtime", source))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| BenchError::system("starting the runtime", source))?;
     runtime.block_on(arguments.workload.run(arguments))
 }
 

@@ -119,7 +119,8 @@ mod tests {
     use super::*;
 
     fn report() -> Report {
-        let rows = vec![Row::at_least("rate (ratio)", 1.23456, 1.0), Row::at_most("added ms", 3.5, 3.0), Row::reported("tone", -0.25)];
+        let rows =
+            vec![Row::at_least("rate (ratio)", 1.23456, 1.0), Row::at_most("added ms", 3.5, 3.0), Row::reported("tone", -0.25)];
         Report { rows, preface: "transcript\n".to_owned() }
     }
 

@@ -22,7 +22,8 @@ pub fn candidates(resources: Option<&Path>) -> Vec<PathBuf> {
 }
 
 fn candidates_in(resources: Option<&Path>, named: Option<&Path>, cache: Option<&Path>) -> Vec<PathBuf> {
-    let folders = [resources.map(Path::to_owned), named.map(Path::to_owned), cache.map(|cache| cache.join("evenkeel").join("models"))];
+    let folders =
+        [resources.map(Path::to_owned), named.map(Path::to_owned), cache.map(|cache| cache.join("evenkeel").join("models"))];
     folders.into_iter().flatten().map(|folder| folder.join(FILE_NAME)).collect()
 }
 
@@ -56,7 +57,11 @@ pub fn verify(path: &Path) -> Result<(), ModelFileError> {
         hasher.update(&buffer[..read]);
     }
     let found = data_encoding::HEXLOWER.encode(&hasher.finalize());
-    if found == SHA256 { Ok(()) } else { Err(ModelFileError::WrongChecksum { path: path.to_owned(), expected: SHA256.to_owned(), found }) }
+    if found == SHA256 {
+        Ok(())
+    } else {
+        Err(ModelFileError::WrongChecksum { path: path.to_owned(), expected: SHA256.to_owned(), found })
+    }
 }
 
 fn cache_folder() -> Option<PathBuf> {

@@ -9,7 +9,9 @@ pub enum EngineError {
     #[error(transparent)]
     ModelFile(#[from] ModelFileError),
     /// The program that is the engine could not be started.
-    #[error("The engine program {program} could not be started: {source}. Install Evenkeel again, or check that the file may be run.")]
+    #[error(
+        "The engine program {program} could not be started: {source}. Install Evenkeel again, or check that the file may be run."
+    )]
     Start {
         /// The program.
         program: PathBuf,
@@ -25,7 +27,9 @@ pub enum EngineError {
         message: String,
     },
     /// The child died again and again while loading the model.
-    #[error("The engine stopped {times} times within a minute while loading {path} ({reason}). The file may be damaged or need more memory than is free: choose another model, or try again in a minute.")]
+    #[error(
+        "The engine stopped {times} times within a minute while loading {path} ({reason}). The file may be damaged or need more memory than is free: choose another model, or try again in a minute."
+    )]
     KeepsCrashing {
         /// The model file.
         path: PathBuf,
@@ -35,7 +39,9 @@ pub enum EngineError {
         reason: String,
     },
     /// The child did not become ready in time.
-    #[error("The engine was still loading {path} after {seconds} s and was stopped. Choose a smaller model, or close other programs and try again.")]
+    #[error(
+        "The engine was still loading {path} after {seconds} s and was stopped. Choose a smaller model, or close other programs and try again."
+    )]
     TooSlow {
         /// The model file.
         path: PathBuf,

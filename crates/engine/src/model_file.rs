@@ -58,7 +58,9 @@ pub enum ModelFileError {
         reason: String,
     },
     /// It has no chat template and makes no embeddings.
-    #[error("{0} has no chat template, so there is no telling how to talk to it. Choose an \"instruct\" or \"chat\" version of the model.")]
+    #[error(
+        "{0} has no chat template, so there is no telling how to talk to it. Choose an \"instruct\" or \"chat\" version of the model."
+    )]
     NoChatTemplate(PathBuf),
     /// Its checksum is not the expected one.
     #[error("{path} is not the expected file: its sha256 is {found} instead of {expected}. Delete it and run ./scripts/setup.")]

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, broadcast};
+use tokio::sync::{Mutex, broadcast, watch};
 
 /// Deaths while loading within [`CRASH_PERIOD`] after which it is not tried again.
 const MAX_CRASHES: usize = 3;
@@ -92,6 +92,8 @@ pub struct Supervisor {
 struct Inner {
     options: SupervisorOptions,
     events: broadcast::Sender<EngineEvent>,
+    /// Turns true once, when the app quits.
+    closing: watch::Sender<bool>,
     state: Mutex<State>,
 }
 
@@ -101,7 +103,6 @@ struct State {
     /// Deaths while loading, oldest first, with the file.
     crashes: VecDeque<(Instant, PathBuf)>,
     last_reason: String,
-    shut_down: bool,
 }
 
 impl Supervisor {
@@ -109,7 +110,8 @@ impl Supervisor {
     #[must_use]
     pub fn new(options: SupervisorOptions) -> Self {
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
-        Self { inner: Arc::new(Inner { options, events, state: Mutex::default() }) }
+        let (closing, _) = watch::channel(false);
+        Self { inner: Arc::new(Inner { options, events, closing, state: Mutex::default() }) }
     }
 
     /// What happens from now on.
@@ -127,11 +129,20 @@ impl Supervisor {
     /// [`EngineError`]: the file cannot be used, the program cannot be started, the child refused
     /// the model, took too long, or died three times within a minute while loading it.
     pub async fn endpoint(&self, model_path: &Path, context_tokens: Option<u32>) -> Result<EngineEndpoint, EngineError> {
-        let mut state = self.inner.state.lock().await;
-        if state.shut_down {
-            return Err(EngineError::ShutDown);
+        // A model may take minutes to load; quitting does not wait for that. Dropping the other
+        // branch ends the child that it was starting.
+        tokio::select! {
+            biased;
+            () = closed(self.inner.closing.subscribe()) => Err(EngineError::ShutDown),
+            result = self.find_or_start(model_path, context_tokens) => result,
         }
-        if let Some(endpoint) = state.running.as_ref().filter(|running| running.serves(model_path, context_tokens)).and_then(Running::endpoint) {
+    }
+
+    async fn find_or_start(&self, model_path: &Path, context_tokens: Option<u32>) -> Result<EngineEndpoint, EngineError> {
+        let mut state = self.inner.state.lock().await;
+        if let Some(endpoint) =
+            state.running.as_ref().filter(|running| running.serves(model_path, context_tokens)).and_then(Running::endpoint)
+        {
             return Ok(endpoint);
         }
         if let Some(old) = state.running.take() {
@@ -154,18 +165,27 @@ impl Supervisor {
     /// Stops the child for good; later calls of [`Self::endpoint`] fail. Does not wait for
     /// requests that run.
     pub async fn shutdown(&self) {
+        self.inner.closing.send_replace(true);
         let mut state = self.inner.state.lock().await;
-        state.shut_down = true;
         if let Some(running) = state.running.take() {
             running.unload_now().await;
         }
     }
 
-    async fn start(&self, state: &mut State, model_path: &Path, context_tokens: Option<u32>) -> Result<EngineEndpoint, EngineError> {
+    async fn start(
+        &self,
+        state: &mut State,
+        model_path: &Path,
+        context_tokens: Option<u32>,
+    ) -> Result<EngineEndpoint, EngineError> {
         loop {
             let crashes = recent_crashes(&mut state.crashes, model_path, Instant::now());
             if crashes >= MAX_CRASHES {
-                return Err(EngineError::KeepsCrashing { path: model_path.to_owned(), times: crashes, reason: state.last_reason.clone() });
+                return Err(EngineError::KeepsCrashing {
+                    path: model_path.to_owned(),
+                    times: crashes,
+                    reason: state.last_reason.clone(),
+                });
             }
             let spawn = Spawn { options: &self.inner.options, model_path, context_tokens, events: &self.inner.events };
             match spawn.start().await {
@@ -193,6 +213,10 @@ impl Supervisor {
         state.crashes.push_back((Instant::now(), model_path.to_owned()));
         state.last_reason = reason;
     }
+}
+
+async fn closed(mut closing: watch::Receiver<bool>) {
+    let _ = closing.wait_for(|closing| *closing).await;
 }
 
 /// Forgets old deaths and counts those of `model_path`.

@@ -39,7 +39,13 @@ impl Server {
     /// # Errors
     /// Also when there is no text or no usage.
     pub async fn ask(&self, messages: Vec<ChatMessage>, max_tokens: u32) -> Result<Exchange, BenchError> {
-        let request = ChatRequest { model: self.name.clone(), messages, temperature: Some(0.0), max_tokens: Some(max_tokens), ..ChatRequest::default() };
+        let request = ChatRequest {
+            model: self.name.clone(),
+            messages,
+            temperature: Some(0.0),
+            max_tokens: Some(max_tokens),
+            ..ChatRequest::default()
+        };
         let began = Instant::now();
         let mut events = self.model.stream(request).await?;
         let (mut text, mut usage, mut first, mut last) = (String::new(), None, None, None);
@@ -56,7 +62,9 @@ impl Server {
             }
         }
         match (first, last, usage) {
-            (Some(first), Some(last), Some(usage)) => Ok(Exchange { text, first_text: first - began, writing: last - first, usage }),
+            (Some(first), Some(last), Some(usage)) => {
+                Ok(Exchange { text, first_text: first - began, writing: last - first, usage })
+            }
             _ => Err(BenchError::Worthless(format!("{} answered without text or usage", self.name))),
         }
     }
@@ -86,7 +94,8 @@ mod tests {
     #[test]
     fn rates_count_only_what_was_computed() {
         let usage = Usage { prompt_tokens: 1_500, completion_tokens: 101, cached_tokens: Some(500) };
-        let exchange = Exchange { text: String::new(), first_text: Duration::from_secs(4), writing: Duration::from_secs(2), usage };
+        let exchange =
+            Exchange { text: String::new(), first_text: Duration::from_secs(4), writing: Duration::from_secs(2), usage };
         assert_eq!(exchange.prompt_rate(), 250.0);
         assert_eq!(exchange.generation_rate(), 50.0);
     }

@@ -110,7 +110,8 @@ struct Direct {
 impl Direct {
     async fn connect(base_url: &str) -> Result<Self, BenchError> {
         let host = base_url.trim_start_matches("http://").split('/').next().unwrap_or_default().to_owned();
-        let stream = TcpStream::connect(&host).await.map_err(|source| BenchError::system("connecting to the scripted server", source))?;
+        let stream =
+            TcpStream::connect(&host).await.map_err(|source| BenchError::system("connecting to the scripted server", source))?;
         stream.set_nodelay(true).map_err(|source| BenchError::system("setting up a connection", source))?;
         Ok(Self { stream, host })
     }
@@ -171,6 +172,11 @@ mod tests {
         let server = ScriptedServer::start().await.unwrap();
         let mut direct = Direct::connect(&server.base_url()).await.unwrap();
         server.push(Answer::stream(vec![]));
-        assert!(direct.exchange(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", Instant::now()).await.is_err());
+        assert!(
+            direct
+                .exchange(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", Instant::now())
+                .await
+                .is_err()
+        );
     }
 }

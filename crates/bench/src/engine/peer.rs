@@ -33,7 +33,8 @@ impl Peer {
         let mut command = Command::new(&python);
         command.args(["-c", PROGRAM]).arg(model).arg(window.to_string()).arg(threads.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut process = command.spawn().map_err(|error| BenchError::Peer(format!("{} could not be run ({error})", python.display())))?;
+        let mut process =
+            command.spawn().map_err(|error| BenchError::Peer(format!("{} could not be run ({error})", python.display())))?;
         let (Some(output), Some(log)) = (process.stdout.take(), process.stderr.take()) else {
             return Err(BenchError::Peer("its pipes were not there".to_owned()));
         };
@@ -72,7 +73,8 @@ fn threads() -> usize {
 
 fn python() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let inside = |venv: PathBuf| if cfg!(windows) { venv.join("Scripts").join("python.exe") } else { venv.join("bin").join("python") };
+    let inside =
+        |venv: PathBuf| if cfg!(windows) { venv.join("Scripts").join("python.exe") } else { venv.join("bin").join("python") };
     let cache = || variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
     variable("EVENKEEL_VENV")
         .map(inside)

@@ -26,8 +26,15 @@ fn rows(first: &Exchange, second: &Exchange) -> Vec<Row> {
     vec![
         Row::reported("second turn: prompt of the first turn (tokens)", f64::from(first.usage.prompt_tokens)),
         Row::at_least("second turn: of that, taken from the cache (share)", cached / f64::from(first.usage.prompt_tokens), 1.0),
-        Row::at_most(format!("second turn: tokens computed, of {added} that are new"), f64::from(second.computed()), f64::from(added)),
-        Row::reported("second turn: time to first text / that of the first turn", second.first_text.as_secs_f64() / first.first_text.as_secs_f64()),
+        Row::at_most(
+            format!("second turn: tokens computed, of {added} that are new"),
+            f64::from(second.computed()),
+            f64::from(added),
+        ),
+        Row::reported(
+            "second turn: time to first text / that of the first turn",
+            second.first_text.as_secs_f64() / first.first_text.as_secs_f64(),
+        ),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 use super::http::{App, read_json};
 use super::openai::{self, ApiError, ChatRequest};
+use super::slot::SlotError;
 use super::worker::{Generated, Generation, Outcome, Work};
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -17,6 +18,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// Answers a chat request. Dropping the answer (the client went away) ends the computing.
 pub(crate) async fn complete(State(app): State<Arc<App>>, body: Bytes) -> Result<Response, ApiError> {
     let request: ChatRequest = read_json(&body)?;
+    if app.loaded.template.is_none() {
+        return Err(SlotError::NotAChatModel.into());
+    }
     if !request.tools.is_empty() {
         return Err(ApiError::invalid("The built-in engine calls no tools. Leave the field tools out."));
     }
@@ -143,7 +147,11 @@ fn data(value: &Value) -> String {
 }
 
 fn gone() -> ApiError {
-    ApiError { status: StatusCode::INTERNAL_SERVER_ERROR, code: "engine_stopped", message: "The engine stopped while it worked on this request. Try again.".to_owned() }
+    ApiError {
+        status: StatusCode::INTERNAL_SERVER_ERROR,
+        code: "engine_stopped",
+        message: "The engine stopped while it worked on this request. Try again.".to_owned(),
+    }
 }
 
 fn now() -> u64 {

@@ -49,7 +49,15 @@ impl Drop for Busy {
 
 impl App {
     pub fn new(loaded: Arc<Loaded>, work: mpsc::Sender<Work>, token: Zeroizing<String>, port: u16) -> Self {
-        Self { loaded, work, token, port, ids: AtomicU64::new(1), running: AtomicUsize::new(0), last_request: Mutex::new(Instant::now()) }
+        Self {
+            loaded,
+            work,
+            token,
+            port,
+            ids: AtomicU64::new(1),
+            running: AtomicUsize::new(0),
+            last_request: Mutex::new(Instant::now()),
+        }
     }
 
     /// A name for the next reply.
@@ -65,7 +73,11 @@ impl App {
 
     /// Hands work to the model thread.
     pub fn send(&self, work: Work) -> Result<(), ApiError> {
-        self.work.send(work).map_err(|_| ApiError { status: StatusCode::INTERNAL_SERVER_ERROR, code: "engine_stopped", message: "The engine has stopped computing. Try again.".to_owned() })
+        self.work.send(work).map_err(|_| ApiError {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            code: "engine_stopped",
+            message: "The engine has stopped computing. Try again.".to_owned(),
+        })
     }
 
     /// How long nothing has been asked; zero while a request runs.
@@ -101,7 +113,11 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/chat/completions", post(chat::complete))
         .route("/v1/embeddings", post(embeddings))
         .route("/tokenize", post(tokenize))
-        .fallback(async || ApiError { status: StatusCode::NOT_FOUND, code: "not_found", message: "There is no such path on the engine.".to_owned() })
+        .fallback(async || ApiError {
+            status: StatusCode::NOT_FOUND,
+            code: "not_found",
+            message: "There is no such path on the engine.".to_owned(),
+        })
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn_with_state(app.clone(), admit))
         .with_state(app)
@@ -109,10 +125,20 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if !app.is_own_host(request.headers()) {
-        return ApiError { status: StatusCode::FORBIDDEN, code: "foreign_host", message: "The Host header does not name the engine's address.".to_owned() }.into_response();
+        return ApiError {
+            status: StatusCode::FORBIDDEN,
+            code: "foreign_host",
+            message: "The Host header does not name the engine's address.".to_owned(),
+        }
+        .into_response();
     }
     if !app.knows_token(request.headers()) {
-        return ApiError { status: StatusCode::UNAUTHORIZED, code: "invalid_api_key", message: "The bearer token is missing or wrong.".to_owned() }.into_response();
+        return ApiError {
+            status: StatusCode::UNAUTHORIZED,
+            code: "invalid_api_key",
+            message: "The bearer token is missing or wrong.".to_owned(),
+        }
+        .into_response();
     }
     app.touch();
     next.run(request).await
@@ -207,10 +233,20 @@ async fn embeddings(State(app): State<Arc<App>>, body: Bytes) -> Result<Json<Val
     let (reply, answer) = oneshot::channel();
     app.send(Work::Embed(Embedding { inputs, reply }))?;
     let vectors = answer.await.map_err(|_| SlotError::Compute("the engine stopped".to_owned()))??;
-    let data: Vec<Value> = vectors.iter().enumerate().map(|(index, vector)| json!({"object": "embedding", "index": index, "embedding": vector})).collect();
-    Ok(Json(json!({"object": "list", "model": app.loaded.file.name, "data": data, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}})))
+    let data: Vec<Value> = vectors
+        .iter()
+        .enumerate()
+        .map(|(index, vector)| json!({"object": "embedding", "index": index, "embedding": vector}))
+        .collect();
+    Ok(Json(
+        json!({"object": "list", "model": app.loaded.file.name, "data": data, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}),
+    ))
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + Send + 'static) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| ApiError { status: StatusCode::INTERNAL_SERVER_ERROR, code: "engine_stopped", message: "The engine failed inside this request. Try again.".to_owned() })?
+    tokio::task::spawn_blocking(work).await.map_err(|_| ApiError {
+        status: StatusCode::INTERNAL_SERVER_ERROR,
+        code: "engine_stopped",
+        message: "The engine failed inside this request. Try again.".to_owned(),
+    })?
 }

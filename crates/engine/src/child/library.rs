@@ -20,22 +20,33 @@ pub(crate) fn start(folder: Option<PathBuf>) -> Result<LlamaBackend, Failure> {
         return Err(unavailable(format!("The engine's libraries are not in {}. Install Evenkeel again.", folder.display())));
     }
     if std::env::var_os("GGML_BACKEND_PATH").is_some() {
-        return Err(unavailable("The variable GGML_BACKEND_PATH would make the engine load a foreign library. Unset it and start Evenkeel again.".to_owned()));
+        return Err(unavailable(
+            "The variable GGML_BACKEND_PATH would make the engine load a foreign library. Unset it and start Evenkeel again."
+                .to_owned(),
+        ));
     }
     if folder.to_str().is_none() {
-        return Err(unavailable(format!("The engine's folder {} is not valid UTF-8. Install Evenkeel elsewhere.", folder.display())));
+        return Err(unavailable(format!(
+            "The engine's folder {} is not valid UTF-8. Install Evenkeel elsewhere.",
+            folder.display()
+        )));
     }
     send_logs_to_tracing(LogOptions::default());
     load_backends_from_path(&folder);
     if llama_cpp_2::list_llama_ggml_backend_devices().is_empty() {
-        return Err(unavailable("None of the engine's CPU variants runs on this processor. Install Evenkeel again, or report the processor's model.".to_owned()));
+        return Err(unavailable(
+            "None of the engine's CPU variants runs on this processor. Install Evenkeel again, or report the processor's model."
+                .to_owned(),
+        ));
     }
-    LlamaBackend::init().map_err(|error| unavailable(format!("The engine's library did not start: {error}. Install Evenkeel again.")))
+    LlamaBackend::init()
+        .map_err(|error| unavailable(format!("The engine's library did not start: {error}. Install Evenkeel again.")))
 }
 
 /// `lib` beside the program; in development builds, the folder that the build script filled.
 fn own_folder() -> Result<PathBuf, Failure> {
-    let program = std::env::current_exe().map_err(|error| unavailable(format!("The engine cannot find its own program: {error}. Install Evenkeel again.")))?;
+    let program = std::env::current_exe()
+        .map_err(|error| unavailable(format!("The engine cannot find its own program: {error}. Install Evenkeel again.")))?;
     let beside = program.parent().unwrap_or(Path::new("/")).join("lib");
     if cfg!(debug_assertions) && !beside.is_dir() {
         return Ok(PathBuf::from(env!("EVENKEEL_ENGINE_LIB_DIR")));
@@ -45,9 +56,8 @@ fn own_folder() -> Result<PathBuf, Failure> {
 
 fn holds_a_backend(folder: &Path) -> bool {
     folder.is_absolute()
-        && std::fs::read_dir(folder).is_ok_and(|entries| {
-            entries.flatten().any(|entry| entry.file_name().to_string_lossy().contains("ggml-cpu"))
-        })
+        && std::fs::read_dir(folder)
+            .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().contains("ggml-cpu")))
 }
 
 fn unavailable(message: String) -> Failure {

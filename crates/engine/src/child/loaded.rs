@@ -43,7 +43,9 @@ impl Loaded {
             return Err(ModelFileError::NoChatTemplate(path.clone()).into());
         }
         let backend = library::start(library_dir)?;
-        let model = LlamaModel::load_from_file(&backend, path, &LlamaModelParams::default()).map_err(|_| unusable(path, "llama.cpp could not load it; it may be cut, damaged or of a kind that is not known yet"))?;
+        let model = LlamaModel::load_from_file(&backend, path, &LlamaModelParams::default()).map_err(|_| {
+            unusable(path, "llama.cpp could not load it; it may be cut, damaged or of a kind that is not known yet")
+        })?;
         let bos = token_text(&model, model.vocab().bos());
         let template = if file.embedding { None } else { Some(compile(&model, path, &bos)?) };
         let trained_window = model.n_ctx_train();
@@ -73,7 +75,11 @@ impl Loaded {
     }
 
     /// Tokens of the prompt for `messages`.
-    pub fn prompt(&self, messages: &[ChatMessage], extra: &serde_json::Map<String, serde_json::Value>) -> Result<Vec<LlamaToken>, TemplateError> {
+    pub fn prompt(
+        &self,
+        messages: &[ChatMessage],
+        extra: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<Vec<LlamaToken>, TemplateError> {
         let Some(template) = &self.template else {
             return Err(TemplateError::Refused("this model makes embeddings and cannot chat".to_owned()));
         };
@@ -126,7 +132,10 @@ fn cut_controls(content: &str, controls: &[String], seam: &str) -> String {
 
 fn controls(model: &LlamaModel) -> Vec<String> {
     let vocab = model.vocab();
-    let texts = vocab.tokens().filter(|token| vocab.is_control(*token)).filter_map(|token| vocab.text(token).map(|text| text.to_string_lossy().into_owned()));
+    let texts = vocab
+        .tokens()
+        .filter(|token| vocab.is_control(*token))
+        .filter_map(|token| vocab.text(token).map(|text| text.to_string_lossy().into_owned()));
     texts.filter(|text| text.chars().count() > 2).collect()
 }
 
@@ -148,7 +157,10 @@ fn token_text(model: &LlamaModel, token: LlamaToken) -> String {
 }
 
 fn unusable(path: &Path, reason: &str) -> Failure {
-    Failure { code: ErrorCode::ModelFileInvalid, message: format!("{} is not a usable model file: {reason}. Download it again, or choose another one.", path.display()) }
+    Failure {
+        code: ErrorCode::ModelFileInvalid,
+        message: format!("{} is not a usable model file: {reason}. Download it again, or choose another one.", path.display()),
+    }
 }
 
 #[cfg(test)]

@@ -55,7 +55,10 @@ pub struct RunOptions {
 pub fn run(options: RunOptions) -> ExitCode {
     let mut input = BufReader::new(std::io::stdin());
     let Some(start) = read_start(&mut input) else {
-        let _ = writeln!(std::io::stderr(), "This is a part of Evenkeel that the app starts by itself. It takes its orders from standard input and is of no use alone.");
+        let _ = writeln!(
+            std::io::stderr(),
+            "This is a part of Evenkeel that the app starts by itself. It takes its orders from standard input and is of no use alone."
+        );
         return ExitCode::from(EXIT_USAGE);
     };
     if let Err(error) = watch_parent(input) {
@@ -97,10 +100,16 @@ fn serve(mut start: StartLine, options: RunOptions) -> Result<(), Failure> {
     let loaded = Arc::new(Loaded::load(&start, options.library_dir)?);
     let (ready, readiness) = mpsc::channel();
     let work = worker::start(loaded.clone(), ready).map_err(|error| internal(&format!("no thread could be started: {error}")))?;
-    readiness.recv().map_err(|_| internal("the model thread ended"))?.map_err(|error| Failure { code: ErrorCode::EngineUnavailable, message: error.to_string() })?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| internal(&error.to_string()))?;
+    readiness
+        .recv()
+        .map_err(|_| internal("the model thread ended"))?
+        .map_err(|error| Failure { code: ErrorCode::EngineUnavailable, message: error.to_string() })?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| internal(&error.to_string()))?;
     runtime.block_on(async {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| internal(&format!("no local port could be opened: {error}")))?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .map_err(|error| internal(&format!("no local port could be opened: {error}")))?;
         let port = listener.local_addr().map_err(|error| internal(&error.to_string()))?.port();
         let app = Arc::new(App::new(loaded.clone(), work, token, port));
         say(&ChildLine::Ready(ready_line(&loaded, port)));
@@ -146,5 +155,8 @@ fn say(line: &ChildLine) {
 }
 
 fn internal(reason: &str) -> Failure {
-    Failure { code: ErrorCode::EngineUnavailable, message: format!("The engine could not start: {reason}. Try again; if it happens again, restart Evenkeel.") }
+    Failure {
+        code: ErrorCode::EngineUnavailable,
+        message: format!("The engine could not start: {reason}. Try again; if it happens again, restart Evenkeel."),
+    }
 }

@@ -89,7 +89,9 @@ impl ApiError {
         Self {
             status: StatusCode::BAD_REQUEST,
             code: "context_length_exceeded",
-            message: format!("The prompt has {prompt} tokens, and the model's window of {window} tokens must also hold the reply. Shorten the conversation or raise the context size."),
+            message: format!(
+                "The prompt has {prompt} tokens, and the model's window of {window} tokens must also hold the reply. Shorten the conversation or raise the context size."
+            ),
         }
     }
 
@@ -108,7 +110,11 @@ impl IntoResponse for ApiError {
 
 impl From<TemplateError> for ApiError {
     fn from(error: TemplateError) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, code: "chat_template_refused", message: format!("No prompt could be made: {error}. Change the messages, or choose another model.") }
+        Self {
+            status: StatusCode::BAD_REQUEST,
+            code: "chat_template_refused",
+            message: format!("No prompt could be made: {error}. Change the messages, or choose another model."),
+        }
     }
 }
 
@@ -145,7 +151,9 @@ fn text_of(content: Content) -> Result<String, ApiError> {
             .into_iter()
             .map(|part| match (part.kind.as_str(), part.text) {
                 ("text", Some(text)) => Ok(text),
-                (kind, _) => Err(ApiError::invalid(format!("A message has a part of type '{kind}', and this model reads text only. Remove that part."))),
+                (kind, _) => Err(ApiError::invalid(format!(
+                    "A message has a part of type '{kind}', and this model reads text only. Remove that part."
+                ))),
             })
             .collect(),
     }
@@ -162,7 +170,11 @@ impl ChatRequest {
             seed: match self.seed {
                 // Any number is a seed; only its lower half matters to the generator.
                 Some(seed) => (seed & 0xffff_ffff) as u32,
-                None => getrandom::u32().map_err(|error| ApiError { status: StatusCode::INTERNAL_SERVER_ERROR, code: "no_randomness", message: format!("The system gave no random number: {error}. Send a seed.") })?,
+                None => getrandom::u32().map_err(|error| ApiError {
+                    status: StatusCode::INTERNAL_SERVER_ERROR,
+                    code: "no_randomness",
+                    message: format!("The system gave no random number: {error}. Send a seed."),
+                })?,
             },
         })
     }
@@ -200,7 +212,11 @@ impl ChatRequest {
 
 fn in_range(name: &str, value: Option<f32>, default: f32, low: f32, high: f32) -> Result<f32, ApiError> {
     let value = value.unwrap_or(default);
-    if (low..=high).contains(&value) { Ok(value) } else { Err(ApiError::invalid(format!("The field {name} is {value}. Use a number from {low} to {high}."))) }
+    if (low..=high).contains(&value) {
+        Ok(value)
+    } else {
+        Err(ApiError::invalid(format!("The field {name} is {value}. Use a number from {low} to {high}.")))
+    }
 }
 
 /// Why a reply ended, in OpenAI's words.

@@ -22,7 +22,9 @@ const SEQUENCE: i32 = 0;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SlotError {
     /// The memory for the window could not be had.
-    #[error("There is not enough memory for a window of {window} tokens. Close other programs, lower the context size, or choose a smaller model.")]
+    #[error(
+        "There is not enough memory for a window of {window} tokens. Close other programs, lower the context size, or choose a smaller model."
+    )]
     NoMemory { window: u32 },
     /// llama.cpp failed.
     #[error("The model could not compute this request: {0}. Try again; if it happens again, choose another model.")]
@@ -62,9 +64,17 @@ impl<'m> Slot<'m> {
             .with_n_threads(threads)
             .with_n_threads_batch(threads)
             .with_no_perf(true);
-        let context = loaded.model.new_context(&loaded.backend, params).map_err(|_| SlotError::NoMemory { window: loaded.window })?;
+        let context =
+            loaded.model.new_context(&loaded.backend, params).map_err(|_| SlotError::NoMemory { window: loaded.window })?;
         let window = loaded.window as usize;
-        Ok(Self { context, batch: LlamaBatch::new(MAX_STEP, 1), held: Vec::with_capacity(window), window, last: 0, step: MIN_STEP })
+        Ok(Self {
+            context,
+            batch: LlamaBatch::new(MAX_STEP, 1),
+            held: Vec::with_capacity(window),
+            window,
+            last: 0,
+            step: MIN_STEP,
+        })
     }
 
     /// Reads `prompt`, computing only what follows the part that is still held. Returns the

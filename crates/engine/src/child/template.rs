@@ -66,7 +66,11 @@ impl ChatTemplate {
     /// Some templates refuse or silently drop a system message that is not the first, and some
     /// refuse system messages altogether. The reminder of a persona must not be lost to that:
     /// such messages are then folded into the user message beside them and rendered once more.
-    pub fn render(&self, messages: &[ChatMessage], extra: &serde_json::Map<String, serde_json::Value>) -> Result<String, TemplateError> {
+    pub fn render(
+        &self,
+        messages: &[ChatMessage],
+        extra: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<String, TemplateError> {
         let first = self.render_once(messages, extra);
         let refused = match first {
             Ok(text) if keeps_system_messages(&text, messages) => return Ok(text),
@@ -84,7 +88,11 @@ impl ChatTemplate {
         refused
     }
 
-    fn render_once(&self, messages: &[ChatMessage], extra: &serde_json::Map<String, serde_json::Value>) -> Result<String, TemplateError> {
+    fn render_once(
+        &self,
+        messages: &[ChatMessage],
+        extra: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<String, TemplateError> {
         let refused = |error: Error| TemplateError::Refused(plain(&error));
         let template = self.environment.get_template(NAME).map_err(refused)?;
         let own = context! {
@@ -172,7 +180,8 @@ fn raise_exception(message: String) -> Result<String, Error> {
 fn strftime_now(form: String) -> Result<String, Error> {
     let mut text = String::new();
     // `to_string` would panic on a form that chrono does not know.
-    write!(text, "{}", Local::now().format(&form)).map_err(|_| Error::new(ErrorKind::InvalidOperation, format!("strftime_now knows no form '{form}'")))?;
+    write!(text, "{}", Local::now().format(&form))
+        .map_err(|_| Error::new(ErrorKind::InvalidOperation, format!("strftime_now knows no form '{form}'")))?;
     Ok(text)
 }
 

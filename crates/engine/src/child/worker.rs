@@ -16,6 +16,8 @@ use tokio::sync::oneshot;
 
 /// Longest text to embed, in tokens: an embedding model reads a text in one step.
 const MAX_EMBED_TOKENS: u32 = 2048;
+/// The same where the file names no window; BERT's own.
+const UNKNOWN_EMBED_TOKENS: u32 = 512;
 /// Candidates kept before anything else is computed; the rest of the vocabulary costs time and
 /// is never chosen.
 const TOP_K: i32 = 40;
@@ -202,13 +204,26 @@ fn generate(loaded: &Loaded, slot: &mut Slot<'_>, job: Generation) -> Result<Out
     if !rest.is_empty() {
         let _ = job.events.send(Generated::Text(rest));
     }
-    Ok(Outcome { cut_short, prompt_tokens: job.prompt.len(), cached_tokens, completion_tokens, prompt_time, completion_time: begin.elapsed() })
+    Ok(Outcome {
+        cut_short,
+        prompt_tokens: job.prompt.len(),
+        cached_tokens,
+        completion_tokens,
+        prompt_time,
+        completion_time: begin.elapsed(),
+    })
 }
 
 fn sampler(loaded: &Loaded, sampling: &Sampling) -> LlamaSampler {
     let mut chain = Vec::with_capacity(6);
     if sampling.frequency_penalty != 0.0 || sampling.presence_penalty != 0.0 {
-        chain.push(LlamaSampler::penalties(loaded.model.n_vocab(), PENALTY_WINDOW, 1.0, sampling.frequency_penalty, sampling.presence_penalty));
+        chain.push(LlamaSampler::penalties(
+            loaded.model.n_vocab(),
+            PENALTY_WINDOW,
+            1.0,
+            sampling.frequency_penalty,
+            sampling.presence_penalty,
+        ));
     }
     if sampling.temperature <= 0.0 {
         chain.push(LlamaSampler::greedy());
@@ -245,7 +260,8 @@ fn run_embedding(loaded: &Loaded, ready: &mpsc::Sender<Result<(), SlotError>>, w
     while let Ok(work) = work.recv() {
         match work {
             Work::Embed(job) => {
-                let result = job.inputs.iter().take_while(|_| !job.reply.is_closed()).map(|input| embed(&mut context, input)).collect();
+                let result =
+                    job.inputs.iter().take_while(|_| !job.reply.is_closed()).map(|input| embed(&mut context, input)).collect();
                 let _ = job.reply.send(result);
             }
             Work::Generate(job) => drop(job.events.send(Generated::Failed(SlotError::NotAChatModel))),
@@ -256,7 +272,7 @@ fn run_embedding(loaded: &Loaded, ready: &mpsc::Sender<Result<(), SlotError>>, w
 /// Most tokens of one text that this model embeds.
 pub(crate) fn embedding_limit(loaded: &Loaded) -> u32 {
     match loaded.trained_window {
-        0 => MAX_EMBED_TOKENS.min(512),
+        0 => UNKNOWN_EMBED_TOKENS,
         window => window.min(MAX_EMBED_TOKENS),
     }
 }

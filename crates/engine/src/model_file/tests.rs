@@ -67,7 +67,12 @@ fn whole() -> Writer {
         .number_entry("llama.context_length", 4096)
         .text_entry("general.architecture", "llama")
         .text_entry("general.name", "A\u{7}\u{1b}[31m Model ")
-        .text("tokenizer.ggml.tokens").u32(9).u32(8).u64(2).text("a").text("bc")
+        .text("tokenizer.ggml.tokens")
+        .u32(9)
+        .u32(8)
+        .u64(2)
+        .text("a")
+        .text("bc")
         .text_entry("tokenizer.chat_template", "{{ messages }}")
         .tensor("w", 0)
         .padded(16)
@@ -111,7 +116,13 @@ fn an_unnamed_file_is_called_by_its_file_name_and_bert_makes_embeddings() {
 
 #[test]
 fn rerankers_are_not_embedding_models() {
-    let header = |pooling| Writer::new(1, 2).text_entry("general.architecture", "qwen3").number_entry("qwen3.pooling_type", pooling).tensor("w", 0).padded(16);
+    let header = |pooling| {
+        Writer::new(1, 2)
+            .text_entry("general.architecture", "qwen3")
+            .number_entry("qwen3.pooling_type", pooling)
+            .tensor("w", 0)
+            .padded(16)
+    };
     assert!(header(3).inspect().unwrap().embedding);
     assert!(!header(4).inspect().unwrap().embedding);
 }

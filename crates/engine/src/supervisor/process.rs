@@ -160,9 +160,10 @@ impl Running {
 impl Spawn<'_> {
     pub async fn start(&self) -> Result<Running, StartFailure> {
         let token = random_token().map_err(StartFailure::Final)?;
-        let mut child = self.command().spawn().map_err(|source| {
-            StartFailure::Final(EngineError::Start { program: self.options.program.clone(), source })
-        })?;
+        let mut child = self
+            .command()
+            .spawn()
+            .map_err(|source| StartFailure::Final(EngineError::Start { program: self.options.program.clone(), source }))?;
         let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
             return Err(StartFailure::Died { code: None, signal: None, reason: "its pipes were not there".to_owned() });
         };
@@ -174,7 +175,10 @@ impl Spawn<'_> {
         match line {
             Err(_) => {
                 let _ = child.kill().await;
-                Err(StartFailure::Final(EngineError::TooSlow { path: self.model_path.to_owned(), seconds: self.options.load_limit.as_secs() }))
+                Err(StartFailure::Final(EngineError::TooSlow {
+                    path: self.model_path.to_owned(),
+                    seconds: self.options.load_limit.as_secs(),
+                }))
             }
             Ok(Some(ChildLine::Ready(ready))) => Ok(self.watch(child, input, ready, token)),
             Ok(Some(ChildLine::Failed { code, message })) => {
@@ -225,7 +229,16 @@ impl Spawn<'_> {
             watch.run(stopped).await;
             ended_sender.send_replace(true);
         });
-        Running { model_path: self.model_path.to_owned(), context_tokens: self.context_tokens, ready, pid, token, life, stop: Some(stop), ended }
+        Running {
+            model_path: self.model_path.to_owned(),
+            context_tokens: self.context_tokens,
+            ready,
+            pid,
+            token,
+            life,
+            stop: Some(stop),
+            ended,
+        }
     }
 }
 

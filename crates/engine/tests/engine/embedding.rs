@@ -72,7 +72,14 @@ fn tiny_bert() -> Vec<u8> {
     let mut file = Gguf::default();
     file.text("general.architecture", "bert");
     file.text("general.name", "Tiny");
-    for (key, value) in [("context_length", WINDOW), ("embedding_length", WIDTH), ("block_count", 1), ("feed_forward_length", 64), ("attention.head_count", 4), ("pooling_type", 1)] {
+    for (key, value) in [
+        ("context_length", WINDOW),
+        ("embedding_length", WIDTH),
+        ("block_count", 1),
+        ("feed_forward_length", 64),
+        ("attention.head_count", 4),
+        ("pooling_type", 1),
+    ] {
         file.number(&format!("bert.{key}"), value);
     }
     file.key("bert.attention.layer_norm_epsilon", 6);
@@ -80,7 +87,16 @@ fn tiny_bert() -> Vec<u8> {
     file.key("bert.attention.causal", 7);
     file.entries.push(0);
     file.text("tokenizer.ggml.model", "bert");
-    for (key, value) in [("token_type_count", 2), ("padding_token_id", 0), ("unknown_token_id", 1), ("cls_token_id", 2), ("bos_token_id", 2), ("eos_token_id", 3), ("seperator_token_id", 3)] {
+    for (key, value) in [
+        ("token_type_count", 2),
+        ("padding_token_id", 0),
+        ("unknown_token_id", 1),
+        ("cls_token_id", 2),
+        ("bos_token_id", 2),
+        ("eos_token_id", 3),
+        ("seperator_token_id", 3),
+        ("mask_token_id", 1),
+    ] {
         file.number(&format!("tokenizer.ggml.{key}"), value);
     }
     file.key("tokenizer.ggml.tokens", 9);
@@ -100,7 +116,14 @@ fn tiny_bert() -> Vec<u8> {
         file.tensor(&format!("{name}.weight"), &[WIDTH]);
         file.tensor(&format!("{name}.bias"), &[WIDTH]);
     }
-    for (name, from, to) in [("attn_q", WIDTH, WIDTH), ("attn_k", WIDTH, WIDTH), ("attn_v", WIDTH, WIDTH), ("attn_output", WIDTH, WIDTH), ("ffn_up", WIDTH, 64), ("ffn_down", 64, WIDTH)] {
+    for (name, from, to) in [
+        ("attn_q", WIDTH, WIDTH),
+        ("attn_k", WIDTH, WIDTH),
+        ("attn_v", WIDTH, WIDTH),
+        ("attn_output", WIDTH, WIDTH),
+        ("ffn_up", WIDTH, 64),
+        ("ffn_down", 64, WIDTH),
+    ] {
         file.tensor(&format!("blk.0.{name}.weight"), &[from, to]);
         file.tensor(&format!("blk.0.{name}.bias"), &[to]);
     }
@@ -129,7 +152,10 @@ fn likeness(a: &[f64], b: &[f64]) -> f64 {
 fn texts_become_unit_vectors_that_do_not_depend_on_their_neighbours() {
     let _computing = computing();
     let (_folder, engine) = start();
-    assert_eq!((engine.first_line["embedding"].as_bool(), engine.first_line["chatTemplate"].as_bool()), (Some(true), Some(false)));
+    assert_eq!(
+        (engine.first_line["embedding"].as_bool(), engine.first_line["chatTemplate"].as_bool()),
+        (Some(true), Some(false))
+    );
     let answer = engine.post("/v1/embeddings", &json!({"input": ["calm sea", "storm night", "calm sea"]})).json();
     let found = vectors(&answer);
     assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [WIDTH as usize; 3]);

@@ -111,7 +111,7 @@ fn the_reply_ends_where_the_window_ends() {
     let mut start = line(&model());
     start["contextTokens"] = json!(64);
     let engine = Engine::start_with(Command::new(PROGRAM), &start);
-    let reply = engine.chat(&json!({"messages": [user("Count from 1 to 500.")], "temperature": 0}));
+    let reply = engine.chat(&json!({"messages": [user("Write a long story about a river.")], "temperature": 0}));
     assert_eq!(reply["choices"][0]["finish_reason"], "length", "{reply}");
     assert_eq!(reply["usage"]["total_tokens"], 64);
 }
@@ -136,7 +136,8 @@ fn the_child_goes_when_its_parent_has_gone() {
 fn the_child_goes_in_the_middle_of_a_reply_too() {
     let _computing = computing();
     let mut engine = Engine::start(&model());
-    let mut stream = engine.send("/v1/chat/completions", &json!({"messages": [user("Count from 1 to 2000.")], "temperature": 0, "stream": true}));
+    let mut stream = engine
+        .send("/v1/chat/completions", &json!({"messages": [user("Count from 1 to 2000.")], "temperature": 0, "stream": true}));
     stream.read_exact(&mut [0; 400]).unwrap();
     engine.child.stdin.take();
     waits_at_most(&mut engine, Duration::from_secs(1));

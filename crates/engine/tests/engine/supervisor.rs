@@ -18,7 +18,12 @@ async fn next(events: &mut Receiver<EngineEvent>) -> EngineEvent {
 fn status(endpoint: &EngineEndpoint, token: &str) -> u16 {
     let address = endpoint.base_url.strip_prefix("http://").unwrap();
     let port = address.rsplit(':').next().unwrap().parse().unwrap();
-    Answer::read(request(port, &format!("GET /health HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"), b"")).status
+    Answer::read(request(
+        port,
+        &format!("GET /health HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"),
+        b"",
+    ))
+    .status
 }
 
 fn answers(endpoint: &EngineEndpoint) -> bool {
@@ -92,7 +97,9 @@ async fn the_child_sees_no_secret_in_arguments_and_little_of_the_environment() {
     let _computing = computing();
     let supervisor = Supervisor::new(options(PROGRAM));
     let endpoint = supervisor.endpoint(&model(), None).await.unwrap();
-    let read = |name: &str| String::from_utf8_lossy(&std::fs::read(format!("/proc/{}/{name}", endpoint.pid.unwrap())).unwrap()).into_owned();
+    let read = |name: &str| {
+        String::from_utf8_lossy(&std::fs::read(format!("/proc/{}/{name}", endpoint.pid.unwrap())).unwrap()).into_owned()
+    };
     let (arguments, environment) = (read("cmdline"), read("environ"));
     for text in [&arguments, &environment] {
         assert!(!text.contains(endpoint.token.expose_secret()), "{text}");
@@ -150,7 +157,22 @@ async fn bad_files_and_programs_are_typed_errors() {
 
 #[tokio::test]
 async fn a_child_that_never_gets_ready_is_stopped() {
-    let slow = SupervisorOptions { args: vec!["60".to_owned()], load_limit: Duration::from_millis(100), ..SupervisorOptions::new("/bin/sleep".into()) };
+    let slow = SupervisorOptions {
+        args: vec!["60".to_owned()],
+        load_limit: Duration::from_millis(100),
+        ..SupervisorOptions::new("/bin/sleep".into())
+    };
     let error = Supervisor::new(slow).endpoint(&model(), None).await.unwrap_err();
     assert!(matches!(error, EngineError::TooSlow { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn quitting_does_not_wait_for_a_model_that_is_loading() {
+    let slow = SupervisorOptions { args: vec!["60".to_owned()], ..SupervisorOptions::new("/bin/sleep".into()) };
+    let supervisor = Supervisor::new(slow);
+    let other = supervisor.clone();
+    let loading = tokio::spawn(async move { other.endpoint(&model(), None).await });
+    tokio::task::yield_now().await;
+    tokio::time::timeout(Duration::from_secs(5), supervisor.shutdown()).await.expect("shutdown waited");
+    assert!(matches!(loading.await.unwrap(), Err(EngineError::ShutDown)));
 }

@@ -13,7 +13,8 @@ pub const TOKEN: &str = "a-token-of-this-test";
 
 /// The small model.
 pub fn model() -> PathBuf {
-    evenkeel_engine::default_model::locate(None).unwrap_or_else(|error| panic!("{error}\nThese tests need the small model: run ./scripts/setup"))
+    evenkeel_engine::default_model::locate(None)
+        .unwrap_or_else(|error| panic!("{error}\nThese tests need the small model: run ./scripts/setup"))
 }
 
 /// One computing child at a time: two of them on the same cores take many times as long.
@@ -31,7 +32,10 @@ pub struct Engine {
 
 impl Engine {
     pub fn start(model: &Path) -> Self {
-        Self::start_with(Command::new(PROGRAM), &json!({"token": TOKEN, "modelPath": model, "contextTokens": null, "threads": null, "idleMinutes": 0}))
+        Self::start_with(
+            Command::new(PROGRAM),
+            &json!({"token": TOKEN, "modelPath": model, "contextTokens": null, "threads": null, "idleMinutes": 0}),
+        )
     }
 
     pub fn start_with(mut command: Command, line: &Value) -> Self {
@@ -52,13 +56,24 @@ impl Engine {
     }
 
     pub fn get(&self, path: &str) -> Answer {
-        Answer::read(request(self.port(), &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n", self.port()), b""))
+        Answer::read(request(
+            self.port(),
+            &format!(
+                "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n",
+                self.port()
+            ),
+            b"",
+        ))
     }
 
     /// Sends without waiting for the answer.
     pub fn send(&self, path: &str, body: &Value) -> TcpStream {
         let body = body.to_string();
-        let head = format!("POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", self.port(), body.len());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            self.port(),
+            body.len()
+        );
         request(self.port(), &head, body.as_bytes())
     }
 
@@ -97,7 +112,8 @@ impl Answer {
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
-        let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_else(|| panic!("no HTTP answer: '{line}'"));
+        let status =
+            line.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_else(|| panic!("no HTTP answer: '{line}'"));
         let mut chunked = false;
         loop {
             line.clear();

@@ -3,7 +3,7 @@
 
 /// What the user writes, turn by turn.
 pub const TURNS: [&str; 20] = [
-    "Hi. I moved out of my flat in June and I am still waiting for my deposit. Could you help me think about what to do next?",
+    "Hi, nice to meet you. I moved out of my flat in June and I am still waiting for my deposit. Could you help me think about what to do next?",
     "It is 1,400 euros. The landlord said it would take a couple of weeks, and he was friendly about it.",
     "I wrote him a polite email on Monday and he has not answered yet. Maybe he is just busy. What do you think?",
     "Still nothing. I am a little worried now, because I need the money for the rent of the new place.",

@@ -18,7 +18,10 @@ fn render(source: &str, messages: &[ChatMessage]) -> Result<String, TemplateErro
 #[test]
 fn chatml_keeps_a_late_system_message_in_its_place() {
     let text = render(CHATML, &[message("system", "Calm."), message("user", "Hi"), message("system", "Stay calm.")]).unwrap();
-    assert_eq!(text, "<|im_start|>system\nCalm.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>system\nStay calm.<|im_end|>\n<|im_start|>assistant\n");
+    assert_eq!(
+        text,
+        "<|im_start|>system\nCalm.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>system\nStay calm.<|im_end|>\n<|im_start|>assistant\n"
+    );
 }
 
 #[test]
@@ -29,7 +32,8 @@ fn a_refused_late_system_message_goes_into_the_user_message_before_it() {
 
 #[test]
 fn a_late_system_message_after_an_assistant_goes_into_the_user_message_after_it() {
-    let messages = [message("user", "Hi"), message("assistant", "Yes?"), message("system", "Stay calm."), message("user", "Well")];
+    let messages =
+        [message("user", "Hi"), message("assistant", "Yes?"), message("system", "Stay calm."), message("user", "Well")];
     assert_eq!(render(STRICT, &messages).unwrap(), "<s>[user]Hi[assistant]Yes?[user]Stay calm.\n\nWell");
 }
 
@@ -59,14 +63,18 @@ fn broken_jinja_is_found_when_the_model_is_loaded() {
 
 #[test]
 fn a_template_that_never_ends_is_stopped() {
-    let source = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}x{% endfor %}{% endfor %}{% endfor %}";
+    let source =
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}x{% endfor %}{% endfor %}{% endfor %}";
     assert!(matches!(render(source, &[message("user", "a")]), Err(TemplateError::Refused(_))));
 }
 
 #[test]
 fn json_has_pythons_separators_and_nothing_is_escaped_as_html() {
     let source = "{{ messages[0] | tojson }}|{{ [1, 2] | tojson(indent=2) }}";
-    assert_eq!(render(source, &[message("user", "<é> & 'x'")]).unwrap(), "{\"role\": \"user\", \"content\": \"<é> & 'x'\"}|[\n  1,\n  2\n]");
+    assert_eq!(
+        render(source, &[message("user", "<é> & 'x'")]).unwrap(),
+        "{\"role\": \"user\", \"content\": \"<é> & 'x'\"}|[\n  1,\n  2\n]"
+    );
 }
 
 #[test]
