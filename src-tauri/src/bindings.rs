@@ -46,13 +46,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::vault::vault_status,
             commands::vault::vault_unlock,
         ])
-        .events(collect_events![
-            events::Changed,
-            events::Engine,
-            events::Navigate,
-            events::QuickChatShown,
-            events::VaultChanged,
-        ])
+        .events(collect_events![events::Changed, events::Engine, events::Navigate, events::QuickChatShown, events::VaultChanged,])
         // Byte counts stay far below 2^53, where a number is exact.
         .dangerously_cast_bigints_to_number()
 }
@@ -77,6 +71,9 @@ mod tests {
             std::fs::write(&committed, &fresh).unwrap();
         }
         let committed = std::fs::read_to_string(committed).unwrap_or_default();
-        assert!(committed == fresh, "bindings.ts is out of date: EVENKEEL_WRITE_BINDINGS=1 cargo test -p evenkeel --lib bindings");
+        assert!(
+            committed == fresh,
+            "bindings.ts is out of date: EVENKEEL_WRITE_BINDINGS=1 cargo test -p evenkeel --lib bindings"
+        );
     }
 }

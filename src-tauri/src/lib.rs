@@ -14,7 +14,7 @@ mod window;
 
 pub use options::{Options, Task};
 
-use evenkeel_service::{Service, ServiceOptions};
+use evenkeel_service::{Service, ServiceOptions, VaultState};
 use state::Shell;
 use tauri::{AppHandle, Manager, RunEvent};
 use tauri_specta::Event;
@@ -58,9 +58,9 @@ fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn 
     let runtime = tauri::async_runtime::handle();
     let _guard = runtime.inner().enter();
     let service = Service::new(ServiceOptions::new(options.profile.clone(), resources)?)?;
-    follow(app.clone(), &service);
+    let followed = service.clone();
     app.manage(Shell::new(service));
-    shortcut::bind(app, &evenkeel_domain::Settings::default().quick_chat_shortcut);
+    follow(app.clone(), &followed);
     if let Err(error) = tray::build(app) {
         tracing::warn!(%error, "no tray icon");
     }
@@ -77,6 +77,16 @@ fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn 
 fn follow(app: AppHandle, service: &Service) {
     let mut changes = service.changes();
     let mut notices = service.engine_notices();
+    let mut states = service.vault_states();
+    let opened = app.clone();
+    tauri::async_runtime::spawn(async move {
+        while let Some(state) = evenkeel_service::next(&mut states).await {
+            let _ = events::VaultChanged.emit(&opened);
+            if state == VaultState::Open {
+                bind_shortcut(&opened).await;
+            }
+        }
+    });
     let changed = app.clone();
     tauri::async_runtime::spawn(async move {
         while let Some(change) = evenkeel_service::next(&mut changes).await {
@@ -88,6 +98,13 @@ fn follow(app: AppHandle, service: &Service) {
             let _ = events::Engine(notice).emit(&app);
         }
     });
+}
+
+/// The user's own shortcut, known only once the vault is open.
+async fn bind_shortcut(app: &AppHandle) {
+    if let Ok(settings) = app.state::<Shell>().service.settings_get().await {
+        shortcut::bind(app, &settings.quick_chat_shortcut);
+    }
 }
 
 /// A second start does not open a second app: it asks this one.

@@ -10,11 +10,11 @@ fn main() -> ExitCode {
     let options = Options::from_process();
     let filter = EnvFilter::try_from_env("EVENKEEL_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    if options.task == Task::Engine {
-        return evenkeel_engine::child::run(evenkeel_engine::child::RunOptions::default());
-    }
     if let Err(error) = evenkeel_service::harden_process() {
         tracing::warn!(%error, "the process is not protected from being dumped");
+    }
+    if options.task == Task::Engine {
+        return evenkeel_engine::child::run(evenkeel_engine::child::RunOptions::default());
     }
     match evenkeel_lib::run(options) {
         Ok(()) => ExitCode::SUCCESS,

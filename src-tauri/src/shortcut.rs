@@ -59,8 +59,6 @@ pub fn bind(app: &AppHandle, text: &str) {
 }
 
 fn on_wayland() -> bool {
-    cfg!(target_os = "linux")
-        && std::env::var_os("WAYLAND_DISPLAY").is_some()
-        && std::env::var("GDK_BACKEND").is_ok_and(|backend| backend != "x11")
-        || std::env::var("XDG_SESSION_TYPE").is_ok_and(|kind| kind == "wayland")
+    let session = std::env::var("XDG_SESSION_TYPE").is_ok_and(|kind| kind == "wayland");
+    cfg!(target_os = "linux") && (session || std::env::var_os("WAYLAND_DISPLAY").is_some())
 }

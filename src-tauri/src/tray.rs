@@ -1,10 +1,9 @@
 //! The tray icon and its menu.
 
-use crate::{error::ShellError, events::VaultChanged, state::Shell, window};
+use crate::{error::ShellError, state::Shell, window};
 use tauri::menu::{Menu, MenuItem, PredefinedMenuItem};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
 use tauri::{AppHandle, Manager, include_image};
-use tauri_specta::Event;
 
 /// Puts the icon into the tray. A desktop without a tray shows none; `evenkeel quick` works all the same.
 ///
@@ -59,8 +58,5 @@ fn choose(app: &AppHandle, id: &str) {
 fn lock(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
         app.state::<Shell>().service.vault_lock().await;
-        if let Err(error) = VaultChanged.emit(&app) {
-            tracing::error!(%error, "the windows were not told of the lock");
-        }
     });
 }

@@ -102,12 +102,13 @@ fn front(window: &WebviewWindow) -> Result<(), ShellError> {
 }
 
 /// CSP does not stop navigation: only the app's own pages may load, and no window opens another.
-fn guarded<'a>(
-    builder: WebviewWindowBuilder<'a, tauri::Wry, AppHandle>,
-) -> WebviewWindowBuilder<'a, tauri::Wry, AppHandle> {
+fn guarded<'a>(builder: WebviewWindowBuilder<'a, tauri::Wry, AppHandle>) -> WebviewWindowBuilder<'a, tauri::Wry, AppHandle> {
     builder
         .on_navigation(|url| {
-            let own = matches!((url.scheme(), url.host_str()), ("tauri", Some("localhost")) | ("http" | "https", Some("tauri.localhost")));
+            let own = matches!(
+                (url.scheme(), url.host_str()),
+                ("tauri", Some("localhost")) | ("http" | "https", Some("tauri.localhost"))
+            );
             own || (cfg!(dev) && url.host_str() == Some("localhost"))
         })
         .on_new_window(|_, _| NewWindowResponse::Deny)

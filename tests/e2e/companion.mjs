@@ -157,5 +157,16 @@ export async function reopened(app) {
     'the messages of the earlier conversation',
     { timeout: 30_000 },
   );
-  return messages(page);
+  // The list jumps to its end once it has measured its rows: two equal readings mean that it has.
+  let earlier = [];
+  return until(
+    async () => {
+      const now = await messages(page);
+      const steady = now.length > 0 && now.length === earlier.length;
+      earlier = now;
+      return steady && now;
+    },
+    'the whole conversation',
+    { timeout: 30_000, interval: 500 },
+  );
 }

@@ -40,7 +40,8 @@ describe('a first run', { concurrency: 1 }, () => {
     await picture('streaming');
     const whole = await settled(app.page, before);
     assert.ok(whole.text.length > early.text.length, 'the reply grew while it was read');
-    assert.equal(whole.status, 'complete');
+    // The small model does not always find an end of its own before the reply's token limit.
+    assert.ok(['complete', 'truncated'].includes(whole.status), whole.status);
     await picture('reply');
   });
 

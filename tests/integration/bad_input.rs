@@ -43,7 +43,8 @@ async fn right_to_left_and_emoji_come_back_as_they_were_sent() {
     let world = World::new().await;
     world.scripted_provider().await;
     let context = world.counselor().await.id;
-    for text in ["أنا غاضب جدًا!", "👩‍👩‍👧‍👦 🏳️‍🌈 e\u{301}", "\u{202e}reversed\u{202c}", "\u{fffd} was a lone surrogate"] {
+    for text in ["أنا غاضب جدًا!", "👩‍👩‍👧‍👦 🏳️‍🌈 e\u{301}", "\u{202e}reversed\u{202c}", "\u{fffd} was a lone surrogate"]
+    {
         world.server.push(Answer::reply(&[text]));
         let reply = ended(&world.say(context, None, text).await).0.unwrap();
         let sent = world.server.requests().last().unwrap().clone();
@@ -96,7 +97,9 @@ async fn files_that_are_no_models() {
 #[tokio::test]
 async fn addresses_that_may_not_be_called() {
     let world = World::new().await;
-    for base_url in ["http://models.example", "https://169.254.169.254/v1", "ftp://models.example", "https://a:b@models.example", "https://"] {
+    for base_url in
+        ["http://models.example", "https://169.254.169.254/v1", "ftp://models.example", "https://a:b@models.example", "https://"]
+    {
         let draft = evenkeel_service::ProviderDraft {
             id: None,
             kind: ProviderKind::OpenaiCompatible,

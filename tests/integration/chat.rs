@@ -14,10 +14,13 @@ async fn a_reply_streams_and_is_there_after_a_restart() {
     let events = world.say(context.id, None, "EVERYTHING is ruined!!!").await;
     let (conversation, user) = started(&events);
     assert_eq!(user.content, "EVERYTHING is ruined!!!");
-    let streamed: String = events.iter().filter_map(|e| match e {
-        ChatEvent::Text { delta } => Some(delta.as_str()),
-        _ => None,
-    }).collect();
+    let streamed: String = events
+        .iter()
+        .filter_map(|e| match e {
+            ChatEvent::Text { delta } => Some(delta.as_str()),
+            _ => None,
+        })
+        .collect();
     let (reply, error) = ended(&events);
     let reply = reply.unwrap();
     assert_eq!((streamed.as_str(), error), ("That sounds hard. What happened?", None));
@@ -27,7 +30,10 @@ async fn a_reply_streams_and_is_there_after_a_restart() {
 
     world.restart().await;
     let view = world.service.conversation_open(conversation.id).await.unwrap();
-    assert_eq!(view.messages.iter().map(|m| m.content.as_str()).collect::<Vec<_>>(), [user.content.as_str(), "That sounds hard. What happened?"]);
+    assert_eq!(
+        view.messages.iter().map(|m| m.content.as_str()).collect::<Vec<_>>(),
+        [user.content.as_str(), "That sounds hard. What happened?"]
+    );
     assert_eq!(view.conversation.title, "EVERYTHING is ruined!!!");
 }
 
@@ -146,7 +152,11 @@ async fn an_expired_context_refuses_to_chat() {
     let context = world.counselor().await;
     world.clock.0.advance(chrono::TimeDelta::days(14));
     let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into() };
-    assert_eq!(world.send(request).await.unwrap_err().code(), ErrorCode::ContextExpired);
+    assert_eq!(world.send(request.clone()).await.unwrap_err().code(), ErrorCode::ContextExpired);
+    let patch = ContextPatch { expiry_days: context.expiry_days, ..ContextPatch::default() };
+    world.service.context_update(context.id, patch).await.unwrap();
+    world.server.push(Answer::reply(&["welcome back"]));
+    assert_eq!(ended(&world.send(request).await.unwrap()).0.unwrap().content, "welcome back");
 }
 
 #[tokio::test]
@@ -154,7 +164,12 @@ async fn a_reply_survives_a_window_that_goes_away() {
     let world = World::new().await;
     world.scripted_provider().await;
     let context = world.counselor().await;
-    world.server.push(Answer::stream(vec![Piece::Text("still ".into()), Piece::Wait(Duration::from_millis(50)), Piece::Text("here".into()), Piece::Done]));
+    world.server.push(Answer::stream(vec![
+        Piece::Text("still ".into()),
+        Piece::Wait(Duration::from_millis(50)),
+        Piece::Text("here".into()),
+        Piece::Done,
+    ]));
     let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into() };
     let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let sending = Box::pin(world.service.chat_send(request, move |e| drop(send.send(e))));

@@ -73,6 +73,7 @@ pub fn options(dir: &Path, keychain: Arc<MemoryKeychain>, clock: Arc<TestClock>)
         engine_program: engine_program(),
         engine_args: vec!["engine".into()],
         engine_idle: Duration::from_secs(300),
+        patient_keychain: keychain.clone(),
         keychain,
         clock,
         limits: Limits::default(),

@@ -26,7 +26,8 @@ async fn no_file_holds_a_marker_or_a_key() {
     let context = world.counselor().await;
     world.server.push(Answer::reply(&["REPLYMARKER-4711"]));
     world.say(context.id, None, "USERMARKER-0815").await;
-    let mut markers: Vec<String> = ["USERMARKER-0815", "REPLYMARKER-4711", "sk-secret-0123456789", "Calm Counselor"].map(String::from).to_vec();
+    let mut markers: Vec<String> =
+        ["USERMARKER-0815", "REPLYMARKER-4711", "sk-secret-0123456789", "Calm Counselor"].map(String::from).to_vec();
     markers.extend(world.keychain.secrets());
     markers.push(world.recovery.join("-"));
     markers.push(world.recovery.join(""));
@@ -45,12 +46,14 @@ async fn a_keychain_without_the_key_is_no_first_run() {
     let context = world.counselor().await;
     world.service.shutdown().await;
     world.keychain.forget_all();
-    let before: Vec<_> = ["vault.keys", "vault.db"].map(|name| std::fs::read(world.dir.path().join("profile").join(name)).unwrap()).to_vec();
+    let before: Vec<_> =
+        ["vault.keys", "vault.db"].map(|name| std::fs::read(world.dir.path().join("profile").join(name)).unwrap()).to_vec();
     world.service = Service::new(options(world.dir.path(), world.keychain.clone(), world.clock.clone())).unwrap();
     assert_eq!(world.service.vault_status().await.state, VaultState::Missing);
     let made = world.service.vault_create(VaultOptions { use_keychain: true, passphrase: None }).await;
     assert_eq!(made.err().unwrap().code(), ErrorCode::VaultExists);
-    let after: Vec<_> = ["vault.keys", "vault.db"].map(|name| std::fs::read(world.dir.path().join("profile").join(name)).unwrap()).to_vec();
+    let after: Vec<_> =
+        ["vault.keys", "vault.db"].map(|name| std::fs::read(world.dir.path().join("profile").join(name)).unwrap()).to_vec();
     assert!(before == after, "a file of the vault was changed");
 
     let mistyped = UnlockMethod::RecoveryCode { code: "ABCD".into() };

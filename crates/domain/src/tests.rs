@@ -55,14 +55,23 @@ mod presets {
         for preset in &BUILT_IN_PRESETS {
             let prompt = preset.system_prompt;
             assert!(prompt.starts_with(&format!("{} is an AI companion who ", preset.name)), "{}", preset.id);
-            for needed in ["does not take over the user's stance or mood", "professional boundaries", "length and depth", "not the user's mood"] {
+            for needed in [
+                "does not take over the user's stance or mood",
+                "professional boundaries",
+                "length and depth",
+                "not the user's mood",
+            ] {
                 assert!(prompt.contains(needed), "{} lacks {needed:?}", preset.id);
             }
             for needed in ["danger", "local emergency number", "local helpline", "therapist"] {
                 assert!(prompt.contains(needed), "{} lacks {needed:?}", preset.id);
             }
             let words: BTreeSet<&str> = prompt.split(|c: char| !c.is_alphanumeric()).collect();
-            assert!(["I", "you", "You", "your", "my"].iter().all(|word| !words.contains(word)), "{} leaves the third person", preset.id);
+            assert!(
+                ["I", "you", "You", "your", "my"].iter().all(|word| !words.contains(word)),
+                "{} leaves the third person",
+                preset.id
+            );
             let count = prompt.split_whitespace().count();
             assert!((150..=300).contains(&count), "{} has {count} words", preset.id);
         }
@@ -80,9 +89,19 @@ mod presets {
         let judging = ["merits, demerits, risks and returns", "SWOT", "decision matrix", "no emotional or intuitive shortcut"];
         holds("preset-decision-making-supporter", &[&steps[..], &judging].concat());
         holds("preset-decision-making-supporter", &["asks for information that is missing", "evaluates again"]);
-        let where_to = ["purpose and the field", "keywords", "strategy", "each platform", "web search, academic databases", "engines of an industry"];
+        let where_to = [
+            "purpose and the field",
+            "keywords",
+            "strategy",
+            "each platform",
+            "web search, academic databases",
+            "engines of an industry",
+        ];
         holds("preset-search-key-advisor", &where_to);
-        holds("preset-search-key-advisor", &["improve results", "reliability and relevance", "specialised sources", "the right era"]);
+        holds(
+            "preset-search-key-advisor",
+            &["improve results", "reliability and relevance", "specialised sources", "the right era"],
+        );
     }
 
     #[test]
@@ -173,7 +192,8 @@ mod message_text {
     fn nul_is_refused_and_every_other_text_passes() {
         let error = Limits::default().check_message("ab\0c").unwrap_err();
         assert_eq!(error.value, "a NUL character at byte 2");
-        for text in ["שלום עולם", "\u{202e}abc\u{202c}", "👩‍👩‍👧‍👦", "\u{fffd}", "\u{1b}[31m", "a\r\nb"] {
+        for text in ["שלום עולם", "\u{202e}abc\u{202c}", "👩‍👩‍👧‍👦", "\u{fffd}", "\u{1b}[31m", "a\r\nb"]
+        {
             assert_eq!(Limits::default().check_message(text), Ok(()), "{text:?}");
         }
     }
@@ -239,7 +259,10 @@ mod draft_ranges {
         let body = ErrorBody::from(error);
         assert_eq!(body.code, ErrorCode::InvalidParameter);
         assert_eq!(body.message, "maxTokens is 0; it must be 1 to 131072");
-        assert_eq!((&*body.details["field"], &*body.details["value"], &*body.details["range"]), ("maxTokens", "0", "1 to 131072"));
+        assert_eq!(
+            (&*body.details["field"], &*body.details["value"], &*body.details["range"]),
+            ("maxTokens", "0", "1 to 131072")
+        );
     }
 }
 
@@ -249,7 +272,15 @@ mod ids {
     #[test]
     fn only_uuids_are_ids() {
         let long = "x".repeat(5_000);
-        for text in ["", "1", "../../etc/passwd", "01890a5d-ac96-774b-bcce-b302099a805", "01890a5d-ac96-774b-bcce-b302099a805g", "ａ", &long] {
+        for text in [
+            "",
+            "1",
+            "../../etc/passwd",
+            "01890a5d-ac96-774b-bcce-b302099a805",
+            "01890a5d-ac96-774b-bcce-b302099a805g",
+            "ａ",
+            &long,
+        ] {
             let error = text.parse::<MessageId>().expect_err(text);
             assert_eq!(error.kind, "message");
             assert!(error.value.chars().count() <= 64);

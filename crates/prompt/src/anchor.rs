@@ -103,10 +103,7 @@ mod tests {
     #[test]
     fn is_made_from_name_and_personality() {
         let text = anchor(&revision("Anna", "Dry and precise. Collects stamps.", None), &O200k);
-        assert_eq!(
-            text,
-            "Anna stays as described: Dry and precise. Anna does not take over the user's stance or mood."
-        );
+        assert_eq!(text, "Anna stays as described: Dry and precise. Anna does not take over the user's stance or mood.");
         assert!(anchor(&revision("Anna", "  ", None), &O200k).starts_with("Anna stays as described. Anna does not"));
         assert_eq!(anchor(&revision("Anna", "x", Some(" Anna is Anna. ")), &O200k), "Anna is Anna.");
     }

@@ -200,11 +200,8 @@ impl<'a> Builder<'a> {
     /// The blocks of the history, one for all messages left out first, and their number.
     fn history(&self, budget: u32, ceiling: u32) -> (Vec<Block>, u32) {
         let history = self.input.history;
-        let from = self
-            .input
-            .evicted_before
-            .and_then(|start| history.iter().rposition(|message| message.id == start))
-            .unwrap_or(0);
+        let from =
+            self.input.evicted_before.and_then(|start| history.iter().rposition(|message| message.id == start)).unwrap_or(0);
         let groups = exchanges(history, from);
         let window = self.strategy.window(&WindowRequest { exchanges: &groups, budget, ceiling });
         let window = within_ceiling(window, &groups, ceiling);
@@ -260,7 +257,9 @@ fn earlier_block(leaving: &[HistoryMessage<'_>], messages: u32, reason: Option<S
         text: String::new(),
         tokens,
         included: false,
-        reason: Some(reason.unwrap_or_else(|| "before the start of the window, which stays until history is over its budget".into())),
+        reason: Some(
+            reason.unwrap_or_else(|| "before the start of the window, which stays until history is over its budget".into()),
+        ),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Addresses as users type them: whether they may be called, and what a key is bound to.
 
 use crate::egress::{self, Barred};
+use crate::endpoint::shown;
 use crate::{ProviderError, Report};
 
 /// Checks an address by the rules that hold for every request, before it is stored.
@@ -8,8 +9,9 @@ use crate::{ProviderError, Report};
 /// # Errors
 /// [`ProviderError::AddressRefused`] with the rule that forbids it, [`ProviderError::LocalOnly`].
 pub fn check_address(base_url: &str, local_only: bool) -> Result<(), ProviderError> {
-    let refused = |reason: String| ProviderError::AddressRefused { at: Report::at(base_url), reason };
-    let url = egress::parse(base_url).map_err(|error| refused(format!("it is no address of the form https://host/path ({error})")))?;
+    let refused = |reason: String| ProviderError::AddressRefused { at: Report::at(shown(base_url)), reason };
+    let url =
+        egress::parse(base_url).map_err(|error| refused(format!("it is no address of the form https://host/path ({error})")))?;
     let at = Report::at(url.origin().ascii_serialization());
     match egress::check(&url, local_only) {
         Ok(_) => Ok(()),
@@ -22,4 +24,19 @@ pub fn check_address(base_url: &str, local_only: bool) -> Result<(), ProviderErr
 #[must_use]
 pub fn origin(base_url: &str) -> Option<String> {
     egress::parse(base_url).ok().map(|url| url.origin().ascii_serialization())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_refusal_shows_neither_password_nor_query() {
+        for address in ["http://me:hidden@host:99999/x?key=hidden", "https://me:hidden@example.com/v1?key=hidden"] {
+            let error = check_address(address, false).unwrap_err();
+            assert!(matches!(error, ProviderError::AddressRefused { .. }), "{error:?}");
+            assert!(!format!("{error} {error:?}").contains("hidden"), "{error:?}");
+        }
+    }
 }

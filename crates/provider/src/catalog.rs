@@ -19,8 +19,7 @@ const LIST_LIMIT: usize = 16 << 20;
 const PARALLEL_QUESTIONS: usize = 4;
 /// Names under which OpenAI-compatible servers state the window: OpenRouter and Together, vLLM,
 /// Groq, Mistral, Anthropic; the engine uses the first.
-const WINDOW_FIELDS: [&str; 5] =
-    ["context_length", "max_model_len", "context_window", "max_context_length", "max_input_tokens"];
+const WINDOW_FIELDS: [&str; 5] = ["context_length", "max_model_len", "context_window", "max_context_length", "max_input_tokens"];
 /// Window of Anthropic's models where the list does not say: all since Claude 2.1 have at least
 /// this (<https://docs.anthropic.com/en/docs/build-with-claude/context-windows>).
 const CLAUDE_WINDOW: u32 = 200_000;
@@ -175,7 +174,8 @@ fn set_all(models: &mut [ModelInfo], window: Option<u32>) {
 fn set_lm_studio(models: &mut [ModelInfo], answer: &Value) {
     for model in models {
         let entry = answer["data"].as_array().into_iter().flatten().find(|entry| entry["id"] == model.name.as_str());
-        let window = entry.and_then(|entry| number(&entry["loaded_context_length"]).or_else(|| number(&entry["max_context_length"])));
+        let window =
+            entry.and_then(|entry| number(&entry["loaded_context_length"]).or_else(|| number(&entry["max_context_length"])));
         model.window = window.or(model.window);
     }
 }

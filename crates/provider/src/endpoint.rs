@@ -152,9 +152,8 @@ impl Endpoint {
             headers.insert(name, value);
         }
         for (name, value) in &self.extra_headers {
-            let (name, value) = extra_header(name, value).map_err(|fault| {
-                ProviderError::Rejected { at: call.site().report(None, Some(&fault.to_string())) }
-            })?;
+            let (name, value) = extra_header(name, value)
+                .map_err(|fault| ProviderError::Rejected { at: call.site().report(None, Some(&fault.to_string())) })?;
             headers.insert(name, value);
         }
         Ok(headers)
@@ -178,7 +177,7 @@ fn cut<'a>(path: &'a str, endings: &[&str]) -> &'a str {
 }
 
 /// What of an unreadable address may be shown: nothing that could be a password or a query.
-fn shown(base_url: &str) -> String {
+pub(crate) fn shown(base_url: &str) -> String {
     let text = base_url.split(['?', '#']).next().unwrap_or("");
     let text = text.rsplit('@').next().unwrap_or("");
     if text.trim().is_empty() { "an empty address".into() } else { text.trim().chars().take(200).collect() }

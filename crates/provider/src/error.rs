@@ -284,7 +284,10 @@ mod tests {
 
     #[test]
     fn the_wait_is_rounded_up_and_told() {
-        let error = ProviderError::RateLimited { at: Report::at("https://a.example/v1"), retry_after: Some(Duration::from_millis(1_200)) };
+        let error = ProviderError::RateLimited {
+            at: Report::at("https://a.example/v1"),
+            retry_after: Some(Duration::from_millis(1_200)),
+        };
         assert_eq!(error.to_body().details["retryAfterSeconds"], "2");
         assert_eq!(error.to_string(), "https://a.example/v1 asks to wait. Send again in 2 seconds.");
     }

@@ -106,11 +106,8 @@ impl ScriptedModel {
     /// Plays the scripts in order. Without any, each reply breaks off.
     #[must_use]
     pub fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
-        let inner = Inner {
-            scripts: Mutex::new(scripts.into_iter().collect()),
-            requests: Mutex::default(),
-            open: Arc::default(),
-        };
+        let inner =
+            Inner { scripts: Mutex::new(scripts.into_iter().collect()), requests: Mutex::default(), open: Arc::default() };
         Self { inner: Arc::new(inner) }
     }
 

@@ -135,10 +135,14 @@ pub struct HttpClient {
     inner: Arc<Inner>,
 }
 
+/// Why no client could be made, such as certificates that cannot be read.
+#[derive(Clone)]
+struct Unbuilt(String);
+
 struct Inner {
     // Made at first use: reading the system's certificates takes milliseconds, which a user
     // of local models need not pay.
-    lanes: [OnceLock<Result<Client, String>>; 3],
+    lanes: [OnceLock<Result<Client, Unbuilt>>; 3],
     journal: Option<Arc<dyn Journal>>,
 }
 
@@ -162,7 +166,7 @@ impl HttpClient {
             record.refuse();
             barred_error(&site, &barred)
         })?;
-        let client = self.lane(lane).map_err(|reason| ProviderError::Unreachable { at: site.bare(), reason })?;
+        let client = self.lane(lane).map_err(|Unbuilt(reason)| ProviderError::Unreachable { at: site.bare(), reason })?;
         let mut request = client.request(call.method, call.url).headers(call.headers);
         if !call.body.is_empty() {
             request = request.body(call.body);
@@ -180,9 +184,9 @@ impl HttpClient {
         Ok(Answer { response, site, timeout: call.timeout, record })
     }
 
-    fn lane(&self, lane: Lane) -> Result<Client, String> {
+    fn lane(&self, lane: Lane) -> Result<Client, Unbuilt> {
         let slot = &self.inner.lanes[lane as usize];
-        slot.get_or_init(|| build(lane).map_err(|error| chain(&error))).clone()
+        slot.get_or_init(|| build(lane).map_err(|error| Unbuilt(chain(&error)))).clone()
     }
 }
 
@@ -352,13 +356,15 @@ impl Answer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use reqwest::dns::{Name, Resolve, Resolving};
+    use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
     struct LeadsAstray;
 
     impl Resolve for LeadsAstray {
         fn resolve(&self, _: Name) -> Resolving {
-            Box::pin(async { Err(ForbiddenName("it is a link-local address").into()) })
+            let refusal: Result<Addrs, Box<dyn std::error::Error + Send + Sync>> =
+                Err(Box::new(ForbiddenName("it is a link-local address")));
+            Box::pin(async move { refusal })
         }
     }
 

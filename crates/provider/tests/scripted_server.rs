@@ -132,7 +132,10 @@ async fn a_refused_key_is_unauthorized_and_never_told() {
 #[tokio::test]
 async fn an_unknown_model_is_told_from_a_wrong_path() {
     for (kind, body) in [
-        (ProviderKind::OpenaiCompatible, json!({"error": {"message": "The model `tiny` does not exist", "code": "model_not_found"}})),
+        (
+            ProviderKind::OpenaiCompatible,
+            json!({"error": {"message": "The model `tiny` does not exist", "code": "model_not_found"}}),
+        ),
         (ProviderKind::Anthropic, json!({"type": "error", "error": {"type": "not_found_error", "message": "model: tiny"}})),
         (ProviderKind::Ollama, json!({"error": "model 'tiny' not found"})),
     ] {
@@ -198,7 +201,11 @@ async fn what_is_no_stream_is_an_error() {
         assert_eq!(code(Reply::json(200, &answer)).await, ErrorCode::ProviderBrokenOff, "{kind:?}");
         assert_eq!(code(Reply::text(200, "<html>Hello</html>")).await, ErrorCode::ProviderMalformed, "{kind:?}");
         // Text first: the garbage must end the reply, not be skipped.
-        let garbage = if kind == ProviderKind::Ollama { "{\"mess\n{\"done\":true}\n" } else { "data: {\"choices\": [}\n\ndata: [DONE]\n\n" };
+        let garbage = if kind == ProviderKind::Ollama {
+            "{\"mess\n{\"done\":true}\n"
+        } else {
+            "data: {\"choices\": [}\n\ndata: [DONE]\n\n"
+        };
         let broken = good(kind).short(2).then(garbage);
         assert_eq!(code(broken).await, ErrorCode::ProviderMalformed, "{kind:?}");
     }
@@ -349,7 +356,10 @@ async fn models_are_listed_with_their_windows() {
     let list = async |kind, server: &Server| list_models(&endpoint(kind, &server.base), &client).await;
 
     let server = Server::start(|path| match path {
-        "/v1/models" => Reply::json(200, &json!({"data": [{"id": "a", "context_length": 8192}, {"id": "b", "max_model_len": 4096}, {"id": "a"}, {"id": "c"}]})),
+        "/v1/models" => Reply::json(
+            200,
+            &json!({"data": [{"id": "a", "context_length": 8192}, {"id": "b", "max_model_len": 4096}, {"id": "a"}, {"id": "c"}]}),
+        ),
         _ => Reply::text(404, ""),
     })
     .await;
@@ -357,7 +367,10 @@ async fn models_are_listed_with_their_windows() {
     assert_eq!(names(&models), [("a", Some(8192)), ("b", Some(4096)), ("c", None)]);
 
     let server = Server::start(|path| match path {
-        "/v1/models" => Reply::json(200, &json!({"data": [{"id": "m.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072, "size": 77}}]})),
+        "/v1/models" => Reply::json(
+            200,
+            &json!({"data": [{"id": "m.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072, "size": 77}}]}),
+        ),
         "/props" => Reply::json(200, &json!({"default_generation_settings": {"n_ctx": 2048}})),
         _ => Reply::text(404, ""),
     })
@@ -366,7 +379,10 @@ async fn models_are_listed_with_their_windows() {
     assert_eq!((names(&models), models[0].size_bytes), (vec![("m.gguf", Some(2048))], Some(77)));
 
     let server = Server::start(|path| match path {
-        "/v1/models?limit=1000" => Reply::json(200, &json!({"data": [{"id": "claude-a"}, {"id": "claude-b", "max_input_tokens": 1_000_000}], "has_more": false})),
+        "/v1/models?limit=1000" => Reply::json(
+            200,
+            &json!({"data": [{"id": "claude-a"}, {"id": "claude-b", "max_input_tokens": 1_000_000}], "has_more": false}),
+        ),
         _ => Reply::text(404, ""),
     })
     .await;
@@ -385,7 +401,8 @@ async fn models_are_listed_with_their_windows() {
 #[tokio::test]
 async fn windows_outside_the_list_are_asked_for() {
     let client = HttpClient::new(None);
-    let list = async |server: &Server| list_models(&endpoint(ProviderKind::OpenaiCompatible, &server.base), &client).await.unwrap();
+    let list =
+        async |server: &Server| list_models(&endpoint(ProviderKind::OpenaiCompatible, &server.base), &client).await.unwrap();
 
     let server = Server::start(|path| match path {
         "/v1/models" => Reply::json(200, &json!({"data": [{"id": "a", "owned_by": "organization_owner"}, {"id": "b", "owned_by": "organization_owner"}]})),
@@ -425,7 +442,8 @@ async fn ollama() -> Server {
 async fn a_list_that_cannot_be_had_is_a_typed_error() {
     let code = async |reply: Reply| {
         let server = Server::start(move |_| reply.clone()).await;
-        let error = list_models(&endpoint(ProviderKind::OpenaiCompatible, &server.base), &HttpClient::new(None)).await.unwrap_err();
+        let error =
+            list_models(&endpoint(ProviderKind::OpenaiCompatible, &server.base), &HttpClient::new(None)).await.unwrap_err();
         assert!(!format!("{error:?}").contains(KEY));
         error.code()
     };
@@ -443,7 +461,8 @@ async fn servers_on_this_machine_are_detected() {
     let mute = Server::start(|_| Reply::silence()).await;
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     // Long limits where an answer comes: a busy machine must not fail the test.
-    let target = |kind, name, port, seconds| DetectTarget { limit: Duration::from_secs(seconds), ..DetectTarget::new(kind, name, port) };
+    let target =
+        |kind, name, port, seconds| DetectTarget { limit: Duration::from_secs(seconds), ..DetectTarget::new(kind, name, port) };
     let compatible = |name, port| target(ProviderKind::OpenaiCompatible, name, port, 20);
     let targets = [
         target(ProviderKind::Ollama, "Ollama", ollama.port(), 20),
@@ -453,7 +472,8 @@ async fn servers_on_this_machine_are_detected() {
         compatible("LM Studio", closed),
     ];
     let found = detect_local(&HttpClient::new(None), &targets).await;
-    let shown: Vec<_> = found.iter().map(|server| (server.name.as_str(), server.base_url.clone(), names(&server.models))).collect();
+    let shown: Vec<_> =
+        found.iter().map(|server| (server.name.as_str(), server.base_url.clone(), names(&server.models))).collect();
     let expected = [
         ("Ollama", ollama.base.clone(), vec![("llama3.2:1b", None)]),
         ("llama.cpp", format!("{}/v1", llama.base), vec![("m", None)]),

@@ -1,18 +1,17 @@
 //! Chat: the user's message is on disk before the model is called, the reply when it ends.
 
 mod plan;
-mod reply;
 pub(crate) mod replies;
+mod reply;
 
 use crate::{Service, ServiceError, model::Ready, session::Session};
 use evenkeel_domain::{
-    ChatEvent, Context, ContextId, ConversationId, ErrorBody, Message, MessageId, MessageStatus, Role, SendRequest,
-    TokenMeter,
+    ChatEvent, Context, ContextId, ConversationId, ErrorBody, Message, MessageId, MessageStatus, Role, SendRequest, TokenMeter,
 };
 use evenkeel_provider::{ChatMessage, ChatRequest};
 use plan::{Plan, counted};
-use reply::{Ending, Grown, follow};
 use replies::Turn;
+use reply::{Ending, Grown, follow};
 use std::sync::Arc;
 
 impl Service {
@@ -88,7 +87,7 @@ impl Service {
         let session = self.session()?;
         let reply_id = MessageId::from_parts(self.now(), self.random());
         self.commit_question(&session, &plan).await?;
-        session.set_window_start(plan.conversation.id, plan.prompt.window_start);
+        session.set_window_start(plan.conversation.id, plan.window_key(), plan.prompt.window_start);
         self.tell_started(&session, &plan, reply_id, sink).await?;
         let ending = tokio::select! {
             ready = self.ready(&plan.chosen, &plan.context) => match ready {
@@ -133,7 +132,8 @@ impl Service {
                 let skeleton = self.reply_message(plan, reply_id, MessageStatus::Interrupted, Grown::default());
                 follow(stream, &turn.stop, sink, |grown| {
                     session.keep_draft(&skeleton, grown.text, grown.reasoning, self.now());
-                }).await
+                })
+                .await
             }
             Err(error) => broken(error.to_body()),
         };
@@ -147,21 +147,21 @@ impl Service {
         let message = plan.user_message.clone();
         let is_new_message = plan.is_new_message;
         let context = plan.context.clone();
-        let mut settings = session.settings();
-        settings.last_context_id = Some(context.id);
-        let written = settings.clone();
-        session
+        let settings = session
             .write(move |w| {
                 if let Some(conversation) = &conversation {
                     w.insert_conversation(conversation)?;
                 }
+                // A regenerated reply takes the place of the shown one only when it is stored: until
+                // then, and if nothing comes, the branch stays as it is.
                 if is_new_message {
                     w.insert_message(message)?;
-                } else {
-                    w.set_active_leaf(message.conversation_id, message.id)?;
                 }
                 w.touch_context(context.id, now, Context::expiry(now, context.expiry_days))?;
-                w.put_settings(&written)
+                let mut settings = w.settings()?;
+                settings.last_context_id = Some(context.id);
+                w.put_settings(&settings)?;
+                Ok(settings)
             })
             .await?;
         session.set_settings(settings);

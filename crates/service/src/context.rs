@@ -88,14 +88,25 @@ impl Service {
     /// # Errors
     /// There is no such context, or a field is outside its range.
     pub async fn context_update(&self, id: ContextId, patch: ContextPatch) -> Result<Context, ServiceError> {
-        let before = self.context_get(id).await?;
-        let draft = patch.onto(&before);
-        draft.check()?;
+        patch.clone().onto(&self.context_get(id).await?).check()?;
         let now = self.now();
-        let (context, revision) = shaped(draft, before.id, before.created_at, before.last_interaction_at, now);
-        let changed = context.clone();
-        self.session()?.write(move |w| w.update_context(&context, &revision)).await?;
-        Ok(changed)
+        // Read and written in one transaction: a reply that ends meanwhile renews the lifetime too.
+        let changed = self
+            .session()?
+            .write(move |w| {
+                let Some(before) = w.context(id)? else { return Ok(None) };
+                // Naming the lifetime begins it anew: that is how an expired context is extended.
+                let alive_from = if patch.expiry_days.is_some() { now } else { before.last_interaction_at };
+                let (mut context, revision) = shaped(patch.onto(&before), before.id, before.created_at, alive_from, now);
+                context.is_active = before.is_active;
+                w.update_context(&context, &revision)?;
+                Ok(Some(context))
+            })
+            .await?;
+        match changed {
+            Some(context) => Ok(context),
+            None => self.context_get(id).await,
+        }
     }
 
     /// Takes a context out of the list; its conversations stay in the vault.

@@ -1,7 +1,9 @@
 //! Conversations and their branches.
 
 use crate::{ConversationPage, ConversationView, EarlierMessages, Service, ServiceError};
-use evenkeel_domain::{ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, FieldError, Message, MessageId, TokenMeter};
+use evenkeel_domain::{
+    ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, FieldError, Message, MessageId, TokenMeter,
+};
 
 /// Messages shown when a conversation is opened.
 const PAGE: u32 = 50;

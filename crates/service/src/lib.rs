@@ -20,14 +20,13 @@ pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use options::ServiceOptions;
 pub use view::{
-    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelOffer,
-    OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, UnlockMethod, VaultOptions, VaultState,
-    VaultStatus,
+    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelOffer, OfferKind,
+    PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, UnlockMethod, VaultOptions, VaultState, VaultStatus,
 };
 
 use chat::replies::Replies;
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Limits, ModelChoice};
+use evenkeel_domain::{Limits, ModelChoice, ProviderId};
 use evenkeel_engine::{Supervisor, SupervisorOptions};
 use evenkeel_provider::HttpClient;
 use session::Session;
@@ -46,6 +45,7 @@ struct Inner {
     engine: Supervisor,
     replies: Replies,
     gate: vault::Gate,
+    vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
     windows: Mutex<HashMap<ModelChoice, u32>>,
@@ -65,6 +65,7 @@ impl Service {
         });
         let (notices, _) = broadcast::channel(64);
         let (changes, _) = broadcast::channel(1_024);
+        let (vault_states, _) = broadcast::channel(64);
         let heard = notices.clone();
         let mut events = engine.events();
         tokio::spawn(async move {
@@ -76,7 +77,8 @@ impl Service {
             http: HttpClient::new(None),
             engine,
             replies: Replies::default(),
-            gate: vault::Gate::default(),
+            gate: vault::Gate::new(vault_states.clone()),
+            vault_states,
             changes,
             notices,
             windows: Mutex::default(),
@@ -88,6 +90,12 @@ impl Service {
     #[must_use]
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.0.changes.subscribe()
+    }
+
+    /// Where the vault stands, each time that changes.
+    #[must_use]
+    pub fn vault_states(&self) -> broadcast::Receiver<VaultState> {
+        self.0.vault_states.subscribe()
     }
 
     /// What happens to the engine.
@@ -158,6 +166,11 @@ impl Service {
 
     pub(crate) fn known_window(&self, choice: &ModelChoice) -> Option<u32> {
         self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).get(choice).copied()
+    }
+
+    /// Forgets what a provider said of its models, as when its address changes.
+    pub(crate) fn forget_windows(&self, provider: ProviderId) {
+        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).retain(|choice, _| choice.provider_id != provider);
     }
 
     pub(crate) fn remember_window(&self, choice: &ModelChoice, window: u32) {

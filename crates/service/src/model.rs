@@ -15,6 +15,8 @@ use std::time::Duration;
 const UNKNOWN_WINDOW: u32 = 8_192;
 /// The engine holds at most this window unless the user sets more: 16K costs a 7B model about 2 GB.
 const ENGINE_WINDOW: u32 = 16_384;
+/// Longest wait for a provider to say how large a model's window is.
+const WINDOW_LOOKUP: Duration = Duration::from_secs(2);
 /// The name under which the shipped model is chosen.
 pub(crate) const BUILT_IN: &str = "SmolLM2-135M-Instruct";
 
@@ -58,12 +60,18 @@ impl Service {
         let choice = context.model.clone().or_else(|| self.session().ok()?.settings().default_model).ok_or_else(|| {
             ErrorBody::new(ErrorCode::NoModel, "no model has been chosen yet; choose one under Settings, Models")
         })?;
-        let provider = self.provider_get(choice.provider_id).await.map_err(|_| {
+        let provider = self.provider_get(choice.provider_id).await.map_err(|error| {
+            if error.code() != ErrorCode::NotFound {
+                return error;
+            }
             let message = format!("the provider of {} was removed; choose another model", choice.model);
-            ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model)
+            ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model).into()
         })?;
         if context.local_only && provider.locality == ProviderLocality::Remote {
-            let message = format!("{} answers on this machine only, and {} is elsewhere; choose a local model", context.name, provider.name);
+            let message = format!(
+                "{} answers on this machine only, and {} is elsewhere; choose a local model",
+                context.name, provider.name
+            );
             return Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into());
         }
         let file = match provider.kind {
@@ -104,7 +112,12 @@ impl Service {
             listed
                 .filter_map(|(name, path, for_trying_out)| {
                     let file = inspect(&path).ok()?;
-                    Some(ModelInfo { name, window: Some(file.window.min(ENGINE_WINDOW)), size_bytes: Some(file.size_bytes), for_trying_out })
+                    Some(ModelInfo {
+                        name,
+                        window: Some(usable_window(file.window)),
+                        size_bytes: Some(file.size_bytes),
+                        for_trying_out,
+                    })
                 })
                 .collect()
         };
@@ -151,7 +164,7 @@ impl Service {
                 Ok(row.name)
             })
             .await?;
-        Ok(ModelInfo { name, window: Some(file.window.min(ENGINE_WINDOW)), size_bytes: Some(file.size_bytes), for_trying_out: false })
+        Ok(ModelInfo { name, window: Some(usable_window(file.window)), size_bytes: Some(file.size_bytes), for_trying_out: false })
     }
 
     /// What a new user can begin with on this machine.
@@ -184,13 +197,15 @@ impl Service {
         if let Some(file) = file {
             let file = file.to_owned();
             let inspected = tokio::task::spawn_blocking(move || inspect(&file)).await;
-            return inspected.ok().and_then(Result::ok).map_or(UNKNOWN_WINDOW, |file| file.window.min(ENGINE_WINDOW));
+            return inspected.ok().and_then(Result::ok).map_or(UNKNOWN_WINDOW, |file| usable_window(file.window));
         }
         if let Some(window) = self.known_window(choice) {
             return window;
         }
         let Ok(endpoint) = self.endpoint(provider, false).await else { return UNKNOWN_WINDOW };
-        let listed = list_models(&endpoint, self.http()).await.unwrap_or_default();
+        // Chat waits for this once at most, and briefly: a server that hangs must not hold a message back.
+        let asked = tokio::time::timeout(WINDOW_LOOKUP, list_models(&endpoint, self.http())).await;
+        let Ok(Ok(listed)) = asked else { return UNKNOWN_WINDOW };
         let window = listed.iter().find(|model| model.name == choice.model).and_then(|model| model.window);
         let window = window.unwrap_or(UNKNOWN_WINDOW);
         self.remember_window(choice, window);
@@ -199,15 +214,15 @@ impl Service {
 
     async fn engine_provider(&self) -> Result<Provider, ServiceError> {
         let providers = self.provider_list().await?;
-        providers
-            .into_iter()
-            .find(|provider| provider.kind == ProviderKind::Engine)
-            .ok_or_else(|| ErrorBody::new(ErrorCode::Internal, "the vault does not list the built-in engine; restart Evenkeel").into())
+        providers.into_iter().find(|provider| provider.kind == ProviderKind::Engine).ok_or_else(|| {
+            ErrorBody::new(ErrorCode::Internal, "the vault does not list the built-in engine; restart Evenkeel").into()
+        })
     }
 
     async fn engine_file(&self, name: &str) -> Result<PathBuf, ServiceError> {
         let missing = |place: String| {
-            let message = format!("the model file {place} is not there; add it again under Settings, Models, or choose another model");
+            let message =
+                format!("the model file {place} is not there; add it again under Settings, Models, or choose another model");
             ServiceError::from(ErrorBody::new(ErrorCode::ModelFileMissing, message).with("path", place))
         };
         if name == BUILT_IN {
@@ -222,6 +237,11 @@ impl Service {
     fn built_in_path(&self) -> Option<PathBuf> {
         default_model::locate(self.resources()).ok()
     }
+}
+
+/// The window to load a model with, from what its file says (0 = nothing).
+fn usable_window(stated: u32) -> u32 {
+    if stated == 0 { UNKNOWN_WINDOW } else { stated.min(ENGINE_WINDOW) }
 }
 
 /// What the window is told of the engine.

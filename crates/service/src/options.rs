@@ -22,6 +22,9 @@ pub struct ServiceOptions {
     pub engine_idle: Duration,
     /// The system's keychain.
     pub keychain: Arc<dyn SecretStore>,
+    /// The same keychain with the patience to wait until a person has answered its question, for
+    /// making a vault.
+    pub patient_keychain: Arc<dyn SecretStore>,
     /// Time and chance.
     pub clock: Arc<dyn Clock>,
     /// Sizes and numbers.
@@ -42,6 +45,7 @@ impl ServiceOptions {
             engine_args: vec!["engine".into()],
             engine_idle: Duration::from_secs(15 * 60),
             keychain: Arc::new(Keychain::new()),
+            patient_keychain: Arc::new(Keychain::with_limit(Duration::from_secs(120))),
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
         })

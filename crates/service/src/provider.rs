@@ -1,9 +1,7 @@
 //! Providers: where models run, and the keys to them.
 
 use crate::{DetectedServer, ProviderDraft, ProviderTest, Service, ServiceError, session::Session};
-use evenkeel_domain::{
-    ErrorBody, ErrorCode, FieldError, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
-};
+use evenkeel_domain::{ErrorBody, ErrorCode, FieldError, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_provider::{DetectTarget, Endpoint, check_address, detect_local, list_models, locality, origin};
 use secrecy::SecretString;
 use std::time::{Duration, Instant};
@@ -30,10 +28,8 @@ impl Service {
             Some(id) => Some(self.provider_get(id).await?),
             None => None,
         };
-        let key_moves = before.as_ref().is_some_and(|old| old.key_hint.is_some() && origin(&old.base_url) != origin(&draft.base_url));
-        if key_moves && draft.key.is_none() {
-            let message = "the stored key belongs to the old address and is not sent to another one; enter the key again";
-            return Err(FieldError { field: "baseUrl", value: draft.base_url, range: message.into() }.into());
+        if let Some(old) = &before {
+            check_change(old, &draft)?;
         }
         let id = draft.id.unwrap_or_else(|| ProviderId::from_parts(self.now(), self.random()));
         let provider = provided(&draft, id, before.as_ref());
@@ -53,6 +49,7 @@ impl Service {
                 }
             })
             .await?;
+        self.forget_windows(provider.id);
         Ok(provider)
     }
 
@@ -114,7 +111,12 @@ impl Service {
         let found = detect_local(self.http(), &DetectTarget::well_known()).await;
         found
             .into_iter()
-            .map(|server| DetectedServer { kind: server.kind, name: server.name, base_url: server.base_url, models: server.models })
+            .map(|server| DetectedServer {
+                kind: server.kind,
+                name: server.name,
+                base_url: server.base_url,
+                models: server.models,
+            })
             .collect()
     }
 
@@ -154,7 +156,8 @@ fn opened(session: &Session, provider: &Provider, sealed: &[u8]) -> Result<Secre
 
 /// What a wrapped key is bound to: it opens for this provider at this address in this vault only.
 fn bound(session: &Session, provider: &Provider) -> Vec<u8> {
-    format!("evenkeel/provider-key/v1\n{}\n{}\n{}", session.vault_id, provider.id, origin(&provider.base_url).unwrap_or_default()).into_bytes()
+    format!("evenkeel/provider-key/v1\n{}\n{}\n{}", session.vault_id, provider.id, origin(&provider.base_url).unwrap_or_default())
+        .into_bytes()
 }
 
 fn provided(draft: &ProviderDraft, id: ProviderId, before: Option<&Provider>) -> Provider {
@@ -180,6 +183,28 @@ fn provided(draft: &ProviderDraft, id: ProviderId, before: Option<&Provider>) ->
     }
 }
 
+/// What may not change silently: where secrets go, and that text stays on this machine.
+fn check_change(old: &Provider, draft: &ProviderDraft) -> Result<(), ServiceError> {
+    let refuse = |field, value: String, range: &str| -> Result<(), ServiceError> {
+        Err(FieldError { field, value, range: range.into() }.into())
+    };
+    if (old.kind == ProviderKind::Engine) != (draft.kind == ProviderKind::Engine) {
+        return refuse("kind", draft.kind.as_str().into(), "as it was; the built-in engine stays what it is");
+    }
+    let moves = origin(&old.base_url) != origin(&draft.base_url);
+    let has_secrets = old.key_hint.is_some() || !old.extra_headers.is_empty();
+    if moves && has_secrets && draft.key.is_none() {
+        let why = "the old address, to which the stored key and headers belong; to use another one, enter the key again";
+        return refuse("baseUrl", draft.base_url.clone(), why);
+    }
+    let leaves = old.locality == ProviderLocality::Local && locality(&draft.base_url) == ProviderLocality::Remote;
+    if leaves && draft.kind != ProviderKind::Engine {
+        let why = "an address on this machine, since contexts rely on that; add the other address as a provider of its own";
+        return refuse("baseUrl", draft.base_url.clone(), why);
+    }
+    Ok(())
+}
+
 fn check(draft: &ProviderDraft) -> Result<(), ServiceError> {
     let refuse = |field, value: String, range: &str| -> Result<(), ServiceError> {
         Err(FieldError { field, value, range: range.into() }.into())
@@ -195,7 +220,11 @@ fn check(draft: &ProviderDraft) -> Result<(), ServiceError> {
         return refuse("windowOverride", draft.window_override.unwrap_or_default().to_string(), "512 to 10000000");
     }
     if draft.kind == ProviderKind::Engine {
-        return if draft.id.is_some() { Ok(()) } else { refuse("kind", "engine".into(), "there is one engine, and it is built in") };
+        return if draft.id.is_some() {
+            Ok(())
+        } else {
+            refuse("kind", "engine".into(), "there is one engine, and it is built in")
+        };
     }
     check_address(draft.base_url.trim(), false)?;
     Ok(())

@@ -1,14 +1,24 @@
 //! An open vault.
 
 use crate::ServiceError;
-use evenkeel_domain::{ConversationId, Message, MessageId, Settings};
 use chrono::{DateTime, Utc};
+use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Settings};
 use evenkeel_store::{DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use evenkeel_vault::VaultLock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use uuid::Uuid;
 use zeroize::Zeroizing;
+
+/// What a window of history was cut for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WindowKey {
+    pub model: ModelChoice,
+    /// The model's window in tokens.
+    pub window: u32,
+    /// The context's history budget in tokens.
+    pub max_history_tokens: u32,
+}
 
 /// The store with what is kept in memory beside it; dropped when the vault is locked.
 pub(crate) struct Session {
@@ -18,7 +28,7 @@ pub(crate) struct Session {
     /// The vault's id, a part of what a wrapped API key is bound to.
     pub vault_id: Uuid,
     settings: RwLock<Settings>,
-    windows: Mutex<HashMap<ConversationId, MessageId>>,
+    windows: Mutex<HashMap<ConversationId, (WindowKey, MessageId)>>,
     _lock: VaultLock,
 }
 
@@ -85,14 +95,16 @@ impl Session {
     }
 
     /// First message of the window that the last request of a conversation had.
-    pub fn window_start(&self, conversation: ConversationId) -> Option<MessageId> {
-        self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(&conversation).copied()
+    /// `None` after the model or the budget has changed, when older messages may fit again.
+    pub fn window_start(&self, conversation: ConversationId, key: &WindowKey) -> Option<MessageId> {
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.get(&conversation).filter(|(known, _)| known == key).map(|(_, start)| *start)
     }
 
-    pub fn set_window_start(&self, conversation: ConversationId, start: Option<MessageId>) {
+    pub fn set_window_start(&self, conversation: ConversationId, key: WindowKey, start: Option<MessageId>) {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         match start {
-            Some(start) => windows.insert(conversation, start),
+            Some(start) => windows.insert(conversation, (key, start)),
             None => windows.remove(&conversation),
         };
     }

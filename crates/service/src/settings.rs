@@ -22,10 +22,16 @@ impl Service {
             return Err(FieldError { field: "engineIdleMinutes", value, range: "1 to 1440".into() }.into());
         }
         let session = self.session()?;
-        let written = settings.clone();
-        session.write(move |w| w.put_settings(&written)).await?;
-        session.set_settings(settings.clone());
-        Ok(settings)
+        let saved = session
+            .write(move |w| {
+                // The context last used is the chat's to write: the page's copy of it may be old.
+                let settings = Settings { last_context_id: w.settings()?.last_context_id, ..settings };
+                w.put_settings(&settings)?;
+                Ok(settings)
+            })
+            .await?;
+        session.set_settings(saved.clone());
+        Ok(saved)
     }
 
     /// Whether closing the window keeps the app in the tray; a locked vault does.

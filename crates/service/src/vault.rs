@@ -112,6 +112,9 @@ impl Service {
     /// Opens the vault and notes the outcome; gives the error where there is one.
     async fn open_by(&self, method: UnlockMethod) -> Option<ServiceError> {
         if !self.0.gate.begin() {
+            if self.session().is_ok() {
+                return None;
+            }
             let message = "the vault is being opened; wait a moment";
             return Some(ErrorBody::new(ErrorCode::Busy, message).into());
         }

@@ -1,8 +1,6 @@
 //! What the service gives to and takes from its faces.
 
-use evenkeel_domain::{
-    Conversation, ErrorBody, Message, ModelChoice, ModelInfo, ProviderId, ProviderKind, TokenMeter,
-};
+use evenkeel_domain::{Conversation, ErrorBody, Message, ModelChoice, ModelInfo, ProviderId, ProviderKind, TokenMeter};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

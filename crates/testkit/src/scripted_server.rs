@@ -192,4 +192,3 @@ fn done() -> Bytes {
     let usage = serde_json::json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 5}});
     format!("data: {end}\n\ndata: {usage}\n\ndata: [DONE]\n\n").into()
 }
-

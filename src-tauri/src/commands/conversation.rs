@@ -2,7 +2,7 @@
 
 use super::Answer;
 use crate::state::Shell;
-use evenkeel_domain::{Conversation, ContextId, ConversationId, MessageId};
+use evenkeel_domain::{ContextId, Conversation, ConversationId, MessageId};
 use evenkeel_service::{ConversationPage, ConversationView, EarlierMessages};
 use tauri::State;
 
@@ -28,22 +28,14 @@ pub async fn conversation_open(shell: State<'_, Shell>, id: ConversationId) -> A
 /// Messages before a known one on its branch.
 #[tauri::command]
 #[specta::specta]
-pub async fn conversation_earlier(
-    shell: State<'_, Shell>,
-    message_id: MessageId,
-    limit: u32,
-) -> Answer<EarlierMessages> {
+pub async fn conversation_earlier(shell: State<'_, Shell>, message_id: MessageId, limit: u32) -> Answer<EarlierMessages> {
     Ok(shell.service.conversation_earlier(message_id, limit).await?)
 }
 
 /// Gives a conversation a title.
 #[tauri::command]
 #[specta::specta]
-pub async fn conversation_rename(
-    shell: State<'_, Shell>,
-    id: ConversationId,
-    title: String,
-) -> Answer<Conversation> {
+pub async fn conversation_rename(shell: State<'_, Shell>, id: ConversationId, title: String) -> Answer<Conversation> {
     Ok(shell.service.conversation_rename(id, title).await?)
 }
 
@@ -57,9 +49,6 @@ pub async fn conversation_delete(shell: State<'_, Shell>, id: ConversationId) ->
 /// Shows the branch that a message is on.
 #[tauri::command]
 #[specta::specta]
-pub async fn conversation_select_branch(
-    shell: State<'_, Shell>,
-    message_id: MessageId,
-) -> Answer<ConversationView> {
+pub async fn conversation_select_branch(shell: State<'_, Shell>, message_id: MessageId) -> Answer<ConversationView> {
     Ok(shell.service.conversation_select_branch(message_id).await?)
 }

@@ -65,14 +65,8 @@ impl BuiltInPreset {
 const HISTORY_TOKENS: u32 = 15_000;
 
 /// The presets that ship with the app, in the order they are shown.
-pub const BUILT_IN_PRESETS: [BuiltInPreset; 6] = [
-    CALM_COUNSELOR,
-    RATIONAL_ADVISOR,
-    SUPPORTIVE_GUIDE,
-    PROFESSIONAL_ASSISTANT,
-    DECISION_MAKING_SUPPORTER,
-    SEARCH_KEY_ADVISOR,
-];
+pub const BUILT_IN_PRESETS: [BuiltInPreset; 6] =
+    [CALM_COUNSELOR, RATIONAL_ADVISOR, SUPPORTIVE_GUIDE, PROFESSIONAL_ASSISTANT, DECISION_MAKING_SUPPORTER, SEARCH_KEY_ADVISOR];
 
 const CALM_COUNSELOR: BuiltInPreset = BuiltInPreset {
     id: "preset-calm-counselor",

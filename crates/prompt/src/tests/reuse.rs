@@ -1,7 +1,10 @@
 //! How much of each request a prompt cache can serve, over 400 turns at a history budget of 4k.
 
 use super::{anna, id, input};
-use crate::{BlockKind, Builder, Exchange, FRAME_TOKENS, HistoryMessage, O200k, Prompt, SlidingWindow, Strategy, TokenCounter, Window, WindowRequest};
+use crate::{
+    BlockKind, Builder, Exchange, FRAME_TOKENS, HistoryMessage, O200k, Prompt, SlidingWindow, Strategy, TokenCounter, Window,
+    WindowRequest,
+};
 use evenkeel_domain::{BUILT_IN_PRESETS, MessageId, Revision, Role};
 
 const TURNS: u32 = 400;
@@ -61,7 +64,22 @@ impl Sums {
 /// Sentences of 12–52 tokens from a fixed sequence; about 65 tokens a turn with frames.
 fn line(state: &mut u64) -> String {
     const WORDS: [&str; 16] = [
-        "the", "meeting", "was", "moved", "again", "and", "nobody", "asked", "me", "about", "it", "so", "now", "everything", "feels", "late",
+        "the",
+        "meeting",
+        "was",
+        "moved",
+        "again",
+        "and",
+        "nobody",
+        "asked",
+        "me",
+        "about",
+        "it",
+        "so",
+        "now",
+        "everything",
+        "feels",
+        "late",
     ];
     let mut next = || {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

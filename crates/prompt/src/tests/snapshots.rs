@@ -82,8 +82,12 @@ fn persona_and_anchor_of_every_preset() {
         let (system, anchor) = (&prompt.blocks[0], prompt.blocks.last().unwrap());
         // The design gives the system text 200–400 tokens.
         assert!((200..=400).contains(&system.tokens), "{} has {} tokens", preset.id, system.tokens);
-        writeln!(text, "===== {} ({} + {} tokens)\n{}\n--- anchor\n{}\n", preset.id, system.tokens, anchor.tokens, system.text, anchor.text)
-            .unwrap();
+        writeln!(
+            text,
+            "===== {} ({} + {} tokens)\n{}\n--- anchor\n{}\n",
+            preset.id, system.tokens, anchor.tokens, system.text, anchor.text
+        )
+        .unwrap();
     }
     insta::assert_snapshot!(text);
 }

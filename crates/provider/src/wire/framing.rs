@@ -78,7 +78,8 @@ struct SseEvent {
 
 impl SseEvent {
     fn line(&mut self, line: &[u8], payload: &mut dyn FnMut(&[u8])) {
-        let line = if std::mem::replace(&mut self.begun, true) { line } else { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) };
+        let line =
+            if std::mem::replace(&mut self.begun, true) { line } else { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) };
         if line.is_empty() {
             if let Some(data) = self.data.take() {
                 payload(&data);
@@ -173,7 +174,8 @@ mod tests {
 
     #[test]
     fn events_are_read_by_the_letter_of_the_standard() {
-        let (found, stray) = payloads(&[b"\xef\xbb\xbfevent: x\r", b"\ndata: a\r\rdata:b\ndata: c\n\n: note\nid: 7\n\ndata\n\ndata: last"]);
+        let (found, stray) =
+            payloads(&[b"\xef\xbb\xbfevent: x\r", b"\ndata: a\r\rdata:b\ndata: c\n\n: note\nid: 7\n\ndata\n\ndata: last"]);
         assert_eq!(found, ["a", "b\nc", "", "last"]);
         assert_eq!(stray, "");
     }

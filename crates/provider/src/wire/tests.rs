@@ -60,7 +60,8 @@ fn the_next_request_repeats_this_one_up_to_the_user_text() {
     next.messages.pop();
     next.messages.extend([ChatMessage::new(Role::Assistant, "Tell me."), ChatMessage::new(Role::User, "no")]);
     let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    for render in [|r: &ChatRequest| shown(openai::render(r, LimitField::MaxTokens)), |r: &ChatRequest| shown(ollama::render(r))] {
+    for render in [|r: &ChatRequest| shown(openai::render(r, LimitField::MaxTokens)), |r: &ChatRequest| shown(ollama::render(r))]
+    {
         let (a, b) = (render(&first), render(&next));
         assert!(common(&a, &b) >= a.find("FURIOUS").unwrap() + "FURIOUS".len(), "{a}\n{b}");
     }
@@ -194,7 +195,8 @@ fn errors_inside_a_stream_are_reported() {
     assert_eq!((complaint.status, complaint.text.as_deref()), (Some(502), Some("gone")));
     let complaint = reported(openai::reader(), "error: {\"error\":{\"message\":\"llama\"}}\n\n");
     assert_eq!(complaint.text.as_deref(), Some("llama"));
-    let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n";
+    let overloaded =
+        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n";
     assert_eq!(reported(anthropic::reader(), overloaded).name.as_deref(), Some("overloaded_error"));
     let complaint = reported(ollama::reader(), "{\"message\":{\"content\":\"a\"}}\n{\"error\":\"out of memory\"}\n");
     assert_eq!(complaint.text.as_deref(), Some("out of memory"));
@@ -218,7 +220,11 @@ fn dialects_of_compatible_servers_are_read() {
     let found = read_all(openai::reader(), &format!("{mistral}{done}"));
     assert_eq!(found, [reasoned(), event_text("a"), ended(EndReason::Other("unstated".into()))]);
     // DeepSeek's name for cached tokens; running totals of which the last counts.
-    let usage = |n: u32| format!("data: {{\"choices\":[{{\"delta\":{{\"reasoning\":\"hm\"}},\"finish_reason\":\"length\"}}],\"usage\":{{\"prompt_tokens\":9,\"completion_tokens\":{n},\"prompt_cache_hit_tokens\":4}}}}\n\n");
+    let usage = |n: u32| {
+        format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"reasoning\":\"hm\"}},\"finish_reason\":\"length\"}}],\"usage\":{{\"prompt_tokens\":9,\"completion_tokens\":{n},\"prompt_cache_hit_tokens\":4}}}}\n\n"
+        )
+    };
     let found = read_all(openai::reader(), &format!("{}{}{done}", usage(1), usage(2)));
     assert_eq!(found, [reasoned(), reasoned(), used(9, 2, Some(4)), ended(EndReason::Length)]);
     // Calls without an index, arguments as an object.

@@ -1,10 +1,11 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
 use crate::model::Chosen;
-use crate::{Service, ServiceError, session::Session};
+use crate::session::{Session, WindowKey};
+use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Revision,
-    Role, SendRequest, TokenCount,
+    Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Revision, Role,
+    SendRequest, TokenCount,
 };
 use evenkeel_prompt::{BuildInput, Builder, HistoryMessage, O200k, Prompt, TokenCounter};
 
@@ -23,13 +24,29 @@ pub(crate) struct Plan {
     pub prompt: Prompt,
 }
 
+/// What is to be answered.
+enum Question {
+    /// A message that is stored already.
+    Stored(Box<Message>),
+    /// The text of a new one.
+    New(String),
+}
+
+impl Question {
+    fn text(&self) -> &str {
+        match self {
+            Self::Stored(message) => &message.content,
+            Self::New(text) => text,
+        }
+    }
+}
+
 /// Where in the tree the answer goes.
 struct Place {
     context_id: ContextId,
     conversation: Option<Conversation>,
     parent: Option<MessageId>,
-    /// The stored user message, or the text of a new one.
-    user: Result<Message, String>,
+    user: Question,
 }
 
 impl Service {
@@ -46,13 +63,13 @@ impl Service {
             .await?
             .ok_or_else(|| ErrorBody::new(ErrorCode::Storage, format!("the persona of {} is not in the vault", context.name)))?;
         let is_new_conversation = place.conversation.is_none();
-        let text = place.user.as_ref().map_or_else(String::clone, |message| message.content.clone());
+        let text = place.user.text().to_owned();
         let conversation = place.conversation.unwrap_or_else(|| self.begun(context.id, &text));
         let prompt = self.prompt(&session, &context, &revision, &chosen, conversation.id, place.parent, &text).await?;
-        let is_new_message = place.user.is_err();
+        let is_new_message = matches!(place.user, Question::New(_));
         let user_message = match place.user {
-            Ok(message) => message,
-            Err(text) => self.written(&conversation, &context, place.parent, text),
+            Question::Stored(message) => *message,
+            Question::New(text) => self.written(&conversation, &context, place.parent, text),
         };
         Ok(Plan { context, revision, chosen, conversation, is_new_conversation, user_message, is_new_message, prompt })
     }
@@ -66,7 +83,7 @@ impl Service {
                     None => None,
                 };
                 let parent = conversation.as_ref().and_then(|c| c.active_leaf_id);
-                Ok(Place { context_id, conversation, parent, user: Err(text) })
+                Ok(Place { context_id, conversation, parent, user: Question::New(text) })
             }
             SendRequest::Edit { message_id, text } => {
                 self.limits().check_message(&text)?;
@@ -75,7 +92,7 @@ impl Service {
                     return Err(wrong_role(&message, "only your own messages can be edited; regenerate a reply instead"));
                 }
                 let conversation = Some(self.conversation_get(message.conversation_id).await?);
-                Ok(Place { context_id: message.context_id, conversation, parent: message.parent_id, user: Err(text) })
+                Ok(Place { context_id: message.context_id, conversation, parent: message.parent_id, user: Question::New(text) })
             }
             SendRequest::Regenerate { message_id } => {
                 let mut message = self.message_get(message_id).await?;
@@ -86,7 +103,12 @@ impl Service {
                     return Err(wrong_role(&message, "there is no message of yours that this reply answers"));
                 }
                 let conversation = Some(self.conversation_get(message.conversation_id).await?);
-                Ok(Place { context_id: message.context_id, conversation, parent: message.parent_id, user: Ok(message) })
+                Ok(Place {
+                    context_id: message.context_id,
+                    conversation,
+                    parent: message.parent_id,
+                    user: Question::Stored(Box::new(message)),
+                })
             }
         }
     }
@@ -132,7 +154,7 @@ impl Service {
             window: chosen.window,
             max_tokens: context.max_tokens.min(chosen.window / 2),
             max_history_tokens: context.max_history_tokens,
-            evicted_before: session.window_start(conversation),
+            evicted_before: session.window_start(conversation, &window_key(context, chosen)),
             counter: &O200k,
             counts_are_estimates: !chosen.counts_exactly,
         })
@@ -174,6 +196,17 @@ impl Service {
             sibling_ids: vec![id],
         }
     }
+}
+
+impl Plan {
+    /// What the window of history was cut for.
+    pub fn window_key(&self) -> WindowKey {
+        window_key(&self.context, &self.chosen)
+    }
+}
+
+fn window_key(context: &Context, chosen: &Chosen) -> WindowKey {
+    WindowKey { model: chosen.choice.clone(), window: chosen.window, max_history_tokens: context.max_history_tokens }
 }
 
 /// Tokens of a text by the tokenizer that every model is measured with at first.

@@ -5,6 +5,7 @@ use crate::{ServiceError, VaultState, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
 use evenkeel_vault::RecoveryCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::broadcast;
 
 /// Where the vault stands, with what each stand needs.
 pub(crate) enum Phase {
@@ -25,15 +26,17 @@ pub(crate) enum Phase {
 }
 
 /// Guards the phase.
-pub(crate) struct Gate(Mutex<Phase>);
-
-impl Default for Gate {
-    fn default() -> Self {
-        Self(Mutex::new(Phase::Untried))
-    }
+pub(crate) struct Gate {
+    phase: Mutex<Phase>,
+    states: broadcast::Sender<VaultState>,
 }
 
 impl Gate {
+    /// Nothing tried yet; every change of state is told to `states`.
+    pub fn new(states: broadcast::Sender<VaultState>) -> Self {
+        Self { phase: Mutex::new(Phase::Untried), states }
+    }
+
     pub fn session(&self) -> Result<Arc<Session>, ServiceError> {
         match &*self.lock() {
             Phase::Open(opened) => Ok(opened.session.clone()),
@@ -43,6 +46,7 @@ impl Gate {
 
     pub fn set(&self, phase: Phase) {
         *self.lock() = phase;
+        let _ = self.states.send(self.state().0);
     }
 
     pub fn close(&self) {
@@ -89,22 +93,22 @@ impl Gate {
         }
     }
 
-    /// Checks what was typed back; what is right takes the opened vault out.
+    /// Checks what was typed back, and gives the opened vault if it is right. The phase stays until
+    /// that is on disk.
     pub fn confirm(&self, answers: &[String]) -> Result<Opened, ServiceError> {
-        let mut phase = self.lock();
+        let phase = self.lock();
         let Phase::Confirm { opened, asked: Some((code, asked)) } = &*phase else {
             return Err(ErrorBody::new(ErrorCode::InvalidParameter, "no recovery code is waiting to be typed back").into());
         };
-        let wrong = asked.iter().enumerate().find(|(at, group)| {
-            !answers.get(*at).is_some_and(|answer| code.group_matches(**group as usize, answer))
-        });
+        let wrong = asked
+            .iter()
+            .enumerate()
+            .find(|(at, group)| !answers.get(*at).is_some_and(|answer| code.group_matches(**group as usize, answer)));
         if let Some((at, group)) = wrong {
             let value = format!("answer {}", at + 1);
             return Err(FieldError { field: "answers", value, range: format!("group {} as it was shown", group + 1) }.into());
         }
-        let opened = opened.clone();
-        *phase = Phase::Opening;
-        Ok(opened)
+        Ok(opened.clone())
     }
 
     /// The opened vault whose recovery code has to be made again.
@@ -116,6 +120,6 @@ impl Gate {
     }
 
     fn lock(&self) -> MutexGuard<'_, Phase> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

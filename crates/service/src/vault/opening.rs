@@ -36,7 +36,7 @@ impl Opener {
         let made = create(
             profile,
             CreateOptions {
-                keychain: options.use_keychain.then_some(&*self.options.keychain),
+                keychain: options.use_keychain.then_some(&*self.options.patient_keychain),
                 passphrase: options.passphrase.map(SecretString::from),
                 passphrase_cost: PassphraseCost::default(),
                 recovery_only: false,
@@ -110,7 +110,8 @@ impl Opener {
         let now = self.options.clock.now();
         // Keys without a database, never confirmed: the making was cut off between the two.
         let cut_off = !key_file.recovery_confirmed() && !profile.database().exists();
-        let store = if cut_off { Store::create(&profile.database(), &key, now)? } else { Store::open(&profile.database(), &key, now)? };
+        let store =
+            if cut_off { Store::create(&profile.database(), &key, now)? } else { Store::open(&profile.database(), &key, now)? };
         let alone = lock.is_exclusive();
         let lock = if alone { lock.downgrade()? } else { lock };
         let changes = self.changes.clone();

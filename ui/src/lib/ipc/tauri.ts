@@ -31,7 +31,7 @@ export function tauriBackend(): Backend {
   const here = getCurrentWindow();
   return {
     vaultStatus: () => call('vault_status'),
-    vaultCreate: (useKeychain, passphrase) => 
+    vaultCreate: (useKeychain, passphrase) =>
       call('vault_create', { options: { useKeychain, passphrase } }),
     vaultRenewRecovery: () => call('vault_renew_recovery'),
     vaultConfirmRecovery: (answers) => call('vault_confirm_recovery', { answers }),
@@ -81,6 +81,15 @@ export function tauriBackend(): Backend {
     quickChatHide: () => call('quick_chat_hide'),
     quickChatMove: (conversationId) => call('quick_chat_move', { conversationId }),
 
+    ...shellCalls(here),
+  };
+}
+
+/** What the shell tells of its own accord. */
+function shellCalls(
+  here: ReturnType<typeof getCurrentWindow>,
+): Pick<Backend, 'listen' | 'onFileDrop' | 'onFocus'> {
+  return {
     listen: async (name, handler) => {
       const ends = await Promise.all(
         EVENTS[name].map(([event, read]) =>

@@ -305,7 +305,7 @@ export interface Settings {
 export interface AppInfo {
   version: string;
   profileDir: string;
-  globalShortcut: 'ok' | 'unsupported' | 'failed';
+  globalShortcut: 'ok' | 'off' | 'unsupported' | 'failed';
   quickChatCommand: string;
 }
 
