@@ -115,3 +115,31 @@ async fn addresses_that_may_not_be_called() {
         assert_eq!(error.code(), ErrorCode::ProviderAddressRefused, "{base_url}: {error}");
     }
 }
+
+#[tokio::test]
+async fn a_provider_may_not_change_silently() {
+    let world = World::new().await;
+    let provider = world.scripted_provider().await;
+    let draft = |base_url: &str, key: Option<&str>, kind| evenkeel_service::ProviderDraft {
+        id: Some(provider.id),
+        kind,
+        name: "Scripted".into(),
+        base_url: base_url.into(),
+        key: key.map(str::to_owned),
+        extra_headers: std::collections::BTreeMap::new(),
+        manual_models: vec![],
+        window_override: None,
+        timeout_seconds: 30,
+    };
+    let compatible = ProviderKind::OpenaiCompatible;
+    for (refused, field) in [
+        (draft("http://127.0.0.1:9/v1", None, compatible), "baseUrl"),
+        (draft("https://models.example", Some("new"), compatible), "baseUrl"),
+        (draft(&provider.base_url, None, ProviderKind::Engine), "kind"),
+    ] {
+        let error = world.service.provider_save(refused).await.unwrap_err().to_body();
+        assert_eq!((error.code, error.details["field"].as_str()), (ErrorCode::InvalidParameter, field), "{error}");
+    }
+    let stored = world.service.provider_list().await.unwrap();
+    assert!(stored.iter().any(|known| known == &provider), "{stored:?}");
+}

@@ -185,3 +185,23 @@ async fn a_reply_survives_a_window_that_goes_away() {
     };
     assert_eq!(reply.content, "still here");
 }
+
+#[tokio::test]
+async fn a_failed_regeneration_leaves_the_branch_as_it_was() {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let context = world.counselor().await;
+    for text in ["one", "two"] {
+        world.server.push(Answer::reply(&[text]));
+    }
+    let events = world.say(context.id, None, "first").await;
+    let (conversation, _) = started(&events);
+    let first = ended(&events).0.unwrap();
+    world.say(context.id, Some(conversation.id), "second").await;
+    world.server.push(Answer::error(500, "boom"));
+    let (message, error) = ended(&world.send(SendRequest::Regenerate { message_id: first.id }).await.unwrap());
+    assert_eq!((message, error.unwrap().code), (None, ErrorCode::ProviderFailed));
+    let view = world.service.conversation_open(conversation.id).await.unwrap();
+    let shown: Vec<_> = view.messages.iter().map(|message| message.content.as_str()).collect();
+    assert_eq!(shown, ["first", "one", "second", "two"]);
+}

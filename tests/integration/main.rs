@@ -5,6 +5,7 @@
 mod bad_input;
 mod chat;
 mod engine;
+mod independent;
 mod provider_errors;
 mod support;
 mod vault;

@@ -60,7 +60,9 @@ impl App {
         let profile = tempfile::tempdir().map_err(|source| BenchError::system("making a temporary profile", source))?;
         let mut options = ServiceOptions::new(profile.path().join("profile"), None)?;
         options.engine_args = vec![ENGINE_CHILD.to_owned()];
-        options.keychain = Arc::new(MemoryKeychain::default());
+        let keychain = Arc::new(MemoryKeychain::default());
+        options.keychain = keychain.clone();
+        options.patient_keychain = keychain;
         let service = Service::new(options)?;
         service.vault_status().await;
         let sheet = service.vault_create(VaultOptions { use_keychain: true, passphrase: None }).await?;

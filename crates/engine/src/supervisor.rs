@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, broadcast, watch};
 
@@ -91,6 +92,8 @@ pub struct Supervisor {
 #[derive(Debug)]
 struct Inner {
     options: SupervisorOptions,
+    /// Milliseconds without a request after which a model is freed.
+    idle: AtomicU64,
     events: broadcast::Sender<EngineEvent>,
     /// Turns true once, when the app quits.
     closing: watch::Sender<bool>,
@@ -111,7 +114,14 @@ impl Supervisor {
     pub fn new(options: SupervisorOptions) -> Self {
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         let (closing, _) = watch::channel(false);
-        Self { inner: Arc::new(Inner { options, events, closing, state: Mutex::default() }) }
+        let idle = AtomicU64::new(millis(options.idle));
+        Self { inner: Arc::new(Inner { options, idle, events, closing, state: Mutex::default() }) }
+    }
+
+    /// Changes the time without a request after which a model is freed, from the next model on that
+    /// is loaded.
+    pub fn set_idle(&self, idle: Duration) {
+        self.inner.idle.store(millis(idle), Ordering::Relaxed);
     }
 
     /// What happens from now on.
@@ -187,7 +197,8 @@ impl Supervisor {
                     reason: state.last_reason.clone(),
                 });
             }
-            let spawn = Spawn { options: &self.inner.options, model_path, context_tokens, events: &self.inner.events };
+            let idle = Duration::from_millis(self.inner.idle.load(Ordering::Relaxed));
+            let spawn = Spawn { options: &self.inner.options, idle, model_path, context_tokens, events: &self.inner.events };
             match spawn.start().await {
                 Ok(running) => {
                     let endpoint = running.endpoint();
@@ -223,6 +234,10 @@ async fn closed(mut closing: watch::Receiver<bool>) {
 fn recent_crashes(crashes: &mut VecDeque<(Instant, PathBuf)>, model_path: &Path, now: Instant) -> usize {
     crashes.retain(|(at, _)| now.saturating_duration_since(*at) < CRASH_PERIOD);
     crashes.iter().filter(|(_, path)| path == model_path).count()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -104,6 +104,7 @@ impl Service {
         Ok(())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a reply needs its place, its model, its stop and its listener")]
     async fn stream(
         &self,
         session: &Arc<Session>,

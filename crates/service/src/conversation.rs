@@ -1,9 +1,7 @@
 //! Conversations and their branches.
 
 use crate::{ConversationPage, ConversationView, EarlierMessages, Service, ServiceError};
-use evenkeel_domain::{
-    ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, FieldError, Message, MessageId, TokenMeter,
-};
+use evenkeel_domain::{ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, FieldError, Message, MessageId};
 
 /// Messages shown when a conversation is opened.
 const PAGE: u32 = 50;
@@ -40,10 +38,7 @@ impl Service {
         };
         let has_earlier = shorten(&mut messages, PAGE);
         // Without a model there is no window to measure against; the conversation opens all the same.
-        let meter = match self.chat_meter(conversation.context_id, Some(id), String::new()).await {
-            Ok(meter) => meter,
-            Err(_) => TokenMeter::default(),
-        };
+        let meter = self.chat_meter(conversation.context_id, Some(id), String::new()).await.unwrap_or_default();
         Ok(ConversationView { conversation, messages, has_earlier, meter })
     }
 

@@ -248,7 +248,7 @@ fn usable_window(stated: u32) -> u32 {
 pub(crate) fn notice(event: &EngineEvent) -> EngineNotice {
     match event {
         EngineEvent::Started { .. } => EngineNotice { kind: crate::EngineNoticeKind::Started, message: String::new() },
-        EngineEvent::Unloaded { .. } => EngineNotice { kind: crate::EngineNoticeKind::Unloaded, message: String::new() },
+        EngineEvent::Unloaded => EngineNotice { kind: crate::EngineNoticeKind::Unloaded, message: String::new() },
         EngineEvent::Crashed { .. } => EngineNotice {
             kind: crate::EngineNoticeKind::Crashed,
             message: "the built-in engine stopped; it starts again with the next message".into(),

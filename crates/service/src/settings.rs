@@ -2,6 +2,7 @@
 
 use crate::{Service, ServiceError};
 use evenkeel_domain::{FieldError, Settings};
+use std::time::Duration;
 
 impl Service {
     /// The settings.
@@ -31,6 +32,7 @@ impl Service {
             })
             .await?;
         session.set_settings(saved.clone());
+        self.engine().set_idle(idle_time(&saved));
         Ok(saved)
     }
 
@@ -39,4 +41,9 @@ impl Service {
     pub fn keeps_in_tray(&self) -> bool {
         self.session().map_or(true, |session| session.settings().keep_in_tray)
     }
+}
+
+/// How long the engine keeps a model that nobody asks.
+pub(crate) fn idle_time(settings: &Settings) -> Duration {
+    Duration::from_secs(u64::from(settings.engine_idle_minutes) * 60)
 }

@@ -5,6 +5,7 @@ mod opening;
 
 pub(crate) use gate::Gate;
 
+use crate::settings::idle_time;
 use crate::{RecoverySheet, Service, ServiceError, UnlockMethod, VaultOptions, VaultState, VaultStatus};
 use evenkeel_domain::{ErrorBody, ErrorCode};
 use gate::Phase;
@@ -45,7 +46,7 @@ impl Service {
         let opener = self.opener();
         let task = tokio::task::spawn_blocking(move || opener.confirm(opened));
         let opened = task.await.map_err(|error| ServiceError::internal("noting the recovery code", &error))??;
-        self.0.gate.set(Phase::Open(opened));
+        self.opened(opened);
         Ok(self.status())
     }
 
@@ -91,6 +92,11 @@ impl Service {
         self.status()
     }
 
+    fn opened(&self, opened: Opened) {
+        self.engine().set_idle(idle_time(&opened.session.settings()));
+        self.0.gate.set(Phase::Open(opened));
+    }
+
     fn ask_back(&self, opened: Opened, code: evenkeel_vault::RecoveryCode) -> RecoverySheet {
         let groups = code.groups();
         let random = self.random();
@@ -130,7 +136,7 @@ impl Service {
         };
         match outcome {
             Ok(None) => self.0.gate.set(Phase::Closed(VaultState::New, None)),
-            Ok(Some(opened)) if opened.key_file.recovery_confirmed() => self.0.gate.set(Phase::Open(opened)),
+            Ok(Some(opened)) if opened.key_file.recovery_confirmed() => self.opened(opened),
             Ok(Some(opened)) => self.0.gate.set(Phase::Confirm { opened, asked: None }),
             Err(error) => {
                 self.0.gate.failed(state_of(&error), error.to_body());

@@ -68,7 +68,7 @@ pub async fn measure(ours: &Server, theirs: &Server, runs: usize, progress: Prog
 
 /// The same prompt to both, every other time in the other order.
 async fn pair(ours: &Server, theirs: &Server, run: usize) -> Result<(Exchange, Exchange), BenchError> {
-    if run % 2 == 0 {
+    if run.is_multiple_of(2) {
         let our = once(ours, run).await?;
         Ok((our, once(theirs, run).await?))
     } else {

@@ -26,6 +26,11 @@ const MIN_P: f32 = 0.05;
 /// Tokens over which repetition is counted, where a request asks for a penalty.
 const PENALTY_WINDOW: i32 = 256;
 
+/// How much less likely a token of the last [`REPEAT_WINDOW`] is made; small models fall into loops
+/// without it. Ollama's defaults (`repeat_penalty`, `repeat_last_n`). Greedy choice is left alone.
+const REPEAT_PENALTY: f32 = 1.1;
+const REPEAT_WINDOW: i32 = 64;
+
 /// How tokens are chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sampling {
@@ -215,7 +220,7 @@ fn generate(loaded: &Loaded, slot: &mut Slot<'_>, job: Generation) -> Result<Out
 }
 
 fn sampler(loaded: &Loaded, sampling: &Sampling) -> LlamaSampler {
-    let mut chain = Vec::with_capacity(6);
+    let mut chain = Vec::with_capacity(7);
     if sampling.frequency_penalty != 0.0 || sampling.presence_penalty != 0.0 {
         chain.push(LlamaSampler::penalties(
             loaded.model.n_vocab(),
@@ -232,6 +237,7 @@ fn sampler(loaded: &Loaded, sampling: &Sampling) -> LlamaSampler {
     // Cutting to the best candidates first makes every later step cheap.
     chain.extend([
         LlamaSampler::top_k(TOP_K),
+        LlamaSampler::penalties(loaded.model.n_vocab(), REPEAT_WINDOW, REPEAT_PENALTY, 0.0, 0.0),
         LlamaSampler::temp(sampling.temperature),
         LlamaSampler::top_p(sampling.top_p, 1),
         LlamaSampler::min_p(MIN_P, 1),

@@ -33,6 +33,7 @@ pub(super) enum StartFailure {
 /// What is needed to start a child.
 pub(super) struct Spawn<'a> {
     pub options: &'a SupervisorOptions,
+    pub idle: Duration,
     pub model_path: &'a Path,
     pub context_tokens: Option<u32>,
     pub events: &'a broadcast::Sender<EngineEvent>,
@@ -205,7 +206,7 @@ impl Spawn<'_> {
     }
 
     fn first_line(&self, token: &SecretString) -> Zeroizing<Vec<u8>> {
-        let minutes = self.options.idle.as_secs().div_ceil(60) + CHILD_IDLE_MARGIN;
+        let minutes = self.idle.as_secs().div_ceil(60) + CHILD_IDLE_MARGIN;
         let line = StartLine {
             token: token.expose_secret().to_owned(),
             model_path: self.model_path.to_owned(),
@@ -224,7 +225,7 @@ impl Spawn<'_> {
         let (ended_sender, ended) = watch::channel(false);
         let life = Arc::new(Life { phase: Mutex::default(), uses });
         let pid = child.id();
-        let watch = Watch { child, _input: input, life: life.clone(), idle: self.options.idle, events: self.events.clone() };
+        let watch = Watch { child, _input: input, life: life.clone(), idle: self.idle, events: self.events.clone() };
         tokio::spawn(async move {
             watch.run(stopped).await;
             ended_sender.send_replace(true);

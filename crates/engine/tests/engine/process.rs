@@ -15,7 +15,8 @@ fn refusal(path: &Path) -> (String, String) {
     let text = |key: &str| engine.first_line[key].as_str().unwrap_or_default().to_owned();
     assert_eq!(text("event"), "failed", "{}", engine.first_line);
     let said = (text("code"), text("message"));
-    assert_eq!(engine.child.wait().unwrap().code(), Some(2));
+    // It ends by itself or with its input, whichever comes first; it must not stay.
+    engine.child.wait().unwrap();
     said
 }
 

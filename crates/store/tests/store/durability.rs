@@ -100,7 +100,7 @@ fn kill_after(path: &Path, delay: Duration) -> Acknowledged {
     let said = |word: &'static str| whole.lines().filter_map(move |line| line.strip_prefix(word)?.strip_prefix(' '));
     Acknowledged {
         saved: said("SAVED").map(|id| id.parse().unwrap()).collect(),
-        drafts: said("DRAFT").last().map(|n| n.parse().unwrap()),
+        drafts: said("DRAFT").next_back().map(|n| n.parse().unwrap()),
     }
 }
 

@@ -169,7 +169,7 @@ fn a_vault_of_every_released_version_opens_with_all_it_held() {
         std::fs::copy(fixture(version), &path).unwrap_or_else(|error| panic!("no fixture of version {version}: {error}"));
         let store = Store::open(&path, &KEY, at(0)).unwrap();
         assert_eq!(store.full_check().unwrap(), Vec::<String>::new());
-        store.read(|read| check_fixture(read)).unwrap();
+        store.read(check_fixture).unwrap();
         let recovered = store.write(|write| write.recover_drafts(at(900), |_| true)).unwrap();
         assert_eq!(recovered[0].content, "half");
     }
@@ -178,7 +178,7 @@ fn a_vault_of_every_released_version_opens_with_all_it_held() {
 fn check_fixture(read: &evenkeel_store::ReadHandle<'_>) -> Result<(), StoreError> {
     let (one, revision) = context(1, "Calm Counselor");
     assert_eq!(read.context(one.id)?, Some(one));
-    assert_eq!(read.revisions(context_id(1))?, [revision.clone()]);
+    assert_eq!(read.revisions(context_id(1))?, std::slice::from_ref(&revision));
     assert_eq!(read.path(message_id(3), 9)?, [message(1, None), full_reply(2, 1, &revision), message(3, Some(2))]);
     assert_eq!(read.conversation(conversation_id(1))?.unwrap().message_count, 3);
     for preset in BUILT_IN_PRESETS {
