@@ -1,6 +1,7 @@
 //! The two windows and what they may do.
 
 use crate::{error::ShellError, events::QuickChatShown, state::Shell};
+use std::time::Duration;
 use tauri::webview::NewWindowResponse;
 use tauri::{AppHandle, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent};
 use tauri_specta::Event;
@@ -98,6 +99,14 @@ fn front(window: &WebviewWindow) -> Result<(), ShellError> {
     window.show()?;
     window.unminimize()?;
     window.set_focus()?;
+    // A window manager ignores the wish of a window that is not mapped yet, so it is said again.
+    let again = window.clone();
+    tauri::async_runtime::spawn(async move {
+        for wait in [40, 120] {
+            tokio::time::sleep(Duration::from_millis(wait)).await;
+            let _ = again.set_focus();
+        }
+    });
     Ok(())
 }
 

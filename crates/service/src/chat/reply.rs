@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Text is joined for this long before it goes to the window: a frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
-/// What has arrived is written to disk this often.
+/// What has arrived is written to disk with the first text, and then this often.
 const DRAFT: Duration = Duration::from_secs(1);
 
 /// What has arrived of a reply.
@@ -56,7 +56,7 @@ pub(crate) async fn follow(
     let mut unseen = Unseen::default();
     let mut frame = interval(FRAME);
     frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut drafted = Instant::now();
+    let mut drafted: Option<Instant> = None;
     loop {
         tokio::select! {
             () = stop.cancelled() => {
@@ -75,8 +75,9 @@ pub(crate) async fn follow(
             }
             _ = frame.tick() => {
                 unseen.flush(sink);
-                if drafted.elapsed() >= DRAFT {
-                    drafted = Instant::now();
+                let due = drafted.is_none_or(|at| at.elapsed() >= DRAFT);
+                if due && !(grown.text.is_empty() && grown.reasoning.is_empty()) {
+                    drafted = Some(Instant::now());
                     draft(grown.clone());
                 }
             }
