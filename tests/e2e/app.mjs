@@ -42,12 +42,29 @@ export class App {
     try {
       app.page = await openSession(`http://127.0.0.1:${port}`, binary, words);
       app.pid = await until(() => newestProcess(binary, app.#driver.pid), 'the application process');
+      if (binary === BINARY && !words.includes('quick')) await app.#mainWindow();
     } catch (error) {
       await desktop.screenshot(`failed-start-${starts}`).catch(() => {});
       await end(app.#driver);
       throw error;
     }
     return app;
+  }
+
+  /** Both windows are made at the start, and the driver may attach to either of them first. */
+  async #mainWindow() {
+    await until(
+      async () => {
+        for (const handle of await this.page.windows()) {
+          await this.page.switchTo(handle);
+          const address = await this.page.run('return location.href');
+          if (address.startsWith('tauri:') && !address.includes('quick-chat.html')) return true;
+        }
+        return undefined;
+      },
+      'the main window',
+      { timeout: 60_000 },
+    );
   }
 
   /** The profile folder. */
