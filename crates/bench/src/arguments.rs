@@ -29,7 +29,14 @@ impl Workload {
     /// Measures.
     pub async fn run(self, arguments: &Arguments) -> Result<Report, BenchError> {
         match self {
-            Self::Engine => engine::run(arguments.runs, Progress::new(arguments.json)).await,
+            Self::Engine => engine::run(arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json)).await,
+        }
+    }
+
+    /// The parts that can be measured alone.
+    fn parts(self) -> &'static [&'static str] {
+        match self {
+            Self::Engine => &engine::PARTS,
         }
     }
 }
@@ -43,6 +50,8 @@ pub struct Arguments {
     pub json: bool,
     /// Counted runs of each comparison, 1–1,000.
     pub runs: usize,
+    /// The one part to measure; all of them without it.
+    pub part: Option<String>,
 }
 
 /// Reads the arguments after the program's name.
@@ -50,7 +59,7 @@ pub struct Arguments {
 /// # Errors
 /// [`BenchError::Usage`] with the workloads that exist.
 pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
-    let (mut workload, mut json, mut runs) = (None, false, DEFAULT_RUNS);
+    let (mut workload, mut json, mut runs, mut part) = (None, false, DEFAULT_RUNS, None);
     let mut left = given.iter();
     while let Some(argument) = left.next() {
         match argument.as_str() {
@@ -58,13 +67,17 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
             "--runs" => {
                 runs = left.next().and_then(|text| counted(text)).ok_or_else(|| usage("--runs takes a number from 1 to 1000."))?
             }
+            "--part" => part = Some(left.next().cloned().ok_or_else(|| usage("--part takes the name of a part."))?),
             flag if flag.starts_with('-') => return Err(usage(&format!("There is no option {flag}."))),
             name if workload.is_none() => workload = Some(named(name)?),
             extra => return Err(usage(&format!("One workload at a time: '{extra}' is too much."))),
         }
     }
-    let workload = workload.ok_or_else(|| usage("No workload was named."))?;
-    Ok(Arguments { workload, json, runs })
+    let workload: Workload = workload.ok_or_else(|| usage("No workload was named."))?;
+    if let Some(unknown) = part.as_deref().filter(|part| !workload.parts().contains(part)) {
+        return Err(usage(&format!("There is no part '{unknown}'; there are: {}.", workload.parts().join(", "))));
+    }
+    Ok(Arguments { workload, json, runs, part })
 }
 
 fn counted(text: &str) -> Option<usize> {
@@ -77,7 +90,7 @@ fn named(name: &str) -> Result<Workload, BenchError> {
 }
 
 fn usage(reason: &str) -> BenchError {
-    let mut message = format!("{reason}\nusage: evenkeel-bench NAME [--json] [--runs N]\nNAME is one of:");
+    let mut message = format!("{reason}\nusage: evenkeel-bench NAME [--json] [--runs N] [--part PART]\nNAME is one of:");
     for (name, _, purpose) in Workload::ALL {
         message.push_str(&format!("\n  {name}  {purpose}"));
     }
@@ -95,15 +108,25 @@ mod tests {
 
     #[test]
     fn options_stand_before_or_after_the_name() {
-        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3 };
+        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3, part: None };
         assert_eq!(parsed("engine --json --runs 3").unwrap(), expected);
         assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
+        assert_eq!(parsed("engine --json --runs 3 --part calm").unwrap().part.as_deref(), Some("calm"));
         assert_eq!(parsed("engine").unwrap(), Arguments { json: false, runs: DEFAULT_RUNS, ..expected });
     }
 
     #[test]
     fn what_is_wrong_is_answered_with_the_workloads_there_are() {
-        for wrong in ["", "engin", "engine search", "engine --runs", "engine --runs 0", "engine --runs 1001", "engine --fast"] {
+        for wrong in [
+            "",
+            "engin",
+            "engine search",
+            "engine --runs",
+            "engine --runs 0",
+            "engine --runs 1001",
+            "engine --fast",
+            "engine --part x",
+        ] {
             let error = parsed(wrong).unwrap_err();
             assert!(matches!(&error, BenchError::Usage(message) if message.contains("\n  engine  ")), "{wrong}: {error}");
         }

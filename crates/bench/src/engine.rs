@@ -20,14 +20,25 @@ use std::path::Path;
 /// Tokens of prompt and reply together, on both servers.
 const WINDOW: u32 = 4_096;
 
-/// Measures everything with `runs` counted runs of the comparison.
-pub async fn run(runs: usize, progress: Progress) -> Result<Report, BenchError> {
+/// What can be measured alone: the speed beside llama.cpp's server, the app's own share, the calm conversation.
+pub const PARTS: [&str; 3] = ["speed", "first-token", "calm"];
+
+/// Measures everything, or one of [`PARTS`], with `runs` counted runs of the comparison.
+pub async fn run(runs: usize, part: Option<&str>, progress: Progress) -> Result<Report, BenchError> {
+    let wanted = |name| part.is_none_or(|part| part == name);
     let model = default_model::locate(None)?;
-    let mut report = speed(&model, runs, progress).await?;
+    let mut report = Report::default();
+    if wanted("speed") {
+        report.append(speed(&model, runs, progress).await?);
+    }
     let app = App::open().await?;
-    progress.say("first token: the app beside a direct request …");
-    report.append(first_token::measure(&app).await?);
-    report.append(calm::measure(&app, progress).await?);
+    if wanted("first-token") {
+        progress.say("first token: the app beside a direct request …");
+        report.append(first_token::measure(&app).await?);
+    }
+    if wanted("calm") {
+        report.append(calm::measure(&app, progress).await?);
+    }
     app.service.shutdown().await;
     Ok(report)
 }

@@ -1,7 +1,7 @@
 //! Workloads of Evenkeel beside their peers.
 //!
 //! ```text
-//! evenkeel-bench NAME [--json] [--runs N]
+//! evenkeel-bench NAME [--json] [--runs N] [--part PART]
 //! ```
 //!
 //! Prints a table of metric, value, target and whether it was reached; `--json` prints nothing but

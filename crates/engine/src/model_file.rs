@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 const EMBEDDING_ARCHITECTURES: [&str; 6] = ["bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "neo-bert", "modern-bert"];
 /// The value of `*.pooling_type` for rerankers, which answer neither chats nor embeddings.
 const POOLING_RANK: u64 = 4;
+/// Largest file that counts as a small model, in bytes: about a billion weights at four bits each.
+const SMALL_BYTES: u64 = 700_000_000;
 /// Longest name that is shown, in characters.
 const MAX_NAME: usize = 120;
 
@@ -30,6 +32,16 @@ pub struct ModelFile {
     pub embedding: bool,
     /// The kind of tokenizer, such as `gpt2`; empty = the file does not say.
     pub tokenizer: String,
+}
+
+impl ModelFile {
+    /// Whether it is a small model, of fewer than about a billion weights. Such a model repeats its own
+    /// earlier replies word by word and answers whatever text comes last, so it is asked and sampled
+    /// in another way.
+    #[must_use]
+    pub fn is_small(&self) -> bool {
+        self.size_bytes < SMALL_BYTES
+    }
 }
 
 /// Why a file is no model that the engine can run.

@@ -1,4 +1,4 @@
-//! Three forms of one prompt: chat messages, chat messages for strict templates, plain text.
+//! Four forms of one prompt: chat messages, the same for small models and for strict templates, plain text.
 
 use crate::{BlockKind, Prompt};
 use evenkeel_domain::Role;
@@ -7,7 +7,10 @@ use std::fmt::Write;
 /// Opens the trailing text where it stands inside a user message; closed by `]`.
 const NOTE: &str = "[Note from the app, not from the user. ";
 
-/// Tokens that the note's brackets may take beside the framing of a message.
+/// Closes the trailing text where the user's message follows it.
+const BEFORE_USER: &str = "The user now says:";
+
+/// Tokens that the note's brackets, or the line before the user's message, may take beside the framing of a message.
 pub(crate) const NOTE_TOKENS: u32 = 12;
 
 impl Prompt {
@@ -19,8 +22,27 @@ impl Prompt {
         self.joined(|_, role, text| (role, text.to_owned()))
     }
 
-    /// The same for templates that take system text only at the beginning, and for very small
-    /// models, which answer a late system message instead of the user: later system text stands
+    /// The same for small models, which answer whatever comes last: the trailing text is a system
+    /// message of its own before the user's. The price is that the next request computes that
+    /// message of the user again.
+    #[must_use]
+    pub fn user_last(&self) -> Vec<(Role, String)> {
+        let mut trailing = Vec::new();
+        let mut messages = self.joined(|kind, role, text| {
+            if kind == BlockKind::Trailing {
+                trailing.push(text.to_owned());
+                return (Role::User, String::new());
+            }
+            (role, text.to_owned())
+        });
+        if !trailing.is_empty() {
+            trailing.push(BEFORE_USER.to_owned());
+            messages.insert(messages.len().saturating_sub(1), (Role::System, trailing.join("\n")));
+        }
+        messages
+    }
+
+    /// The same for templates that take system text only at the beginning: later system text stands
     /// in the user message beside it, the trailing text in brackets at the end.
     #[must_use]
     pub fn folded(&self) -> Vec<(Role, String)> {

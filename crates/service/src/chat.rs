@@ -6,13 +6,20 @@ mod reply;
 
 use crate::{Service, ServiceError, model::Ready, session::Session};
 use evenkeel_domain::{
-    ChatEvent, Context, ContextId, ConversationId, ErrorBody, Message, MessageId, MessageStatus, Role, SendRequest, TokenMeter,
+    ChatEvent, Context, ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId, MessageStatus, Role, SendRequest,
+    TokenMeter,
 };
 use evenkeel_provider::{ChatMessage, ChatRequest};
 use plan::{Plan, counted};
 use replies::Turn;
 use reply::{Ending, Grown, follow};
 use std::sync::Arc;
+
+/// The question as it stands in the vault.
+struct Stored {
+    conversation: Option<Conversation>,
+    message: Option<Message>,
+}
 
 impl Service {
     /// Sends a message and gives the reply to `sink` as it grows; returns when the reply is on disk.
@@ -86,9 +93,14 @@ impl Service {
     async fn answer(&self, plan: Plan, turn: Turn, sink: &(dyn Fn(ChatEvent) + Send + Sync)) -> Result<(), ServiceError> {
         let session = self.session()?;
         let reply_id = MessageId::from_parts(self.now(), self.random());
-        self.commit_question(&session, &plan).await?;
+        let stored = self.commit_question(&session, &plan).await?;
         session.set_window_start(plan.conversation.id, plan.window_key(), plan.prompt.window_start);
-        self.tell_started(&session, &plan, reply_id, sink).await?;
+        sink(ChatEvent::Started {
+            conversation: stored.conversation.unwrap_or_else(|| plan.conversation.clone()),
+            user_message: stored.message.unwrap_or_else(|| plan.user_message.clone()),
+            reply_id,
+            meter: plan.prompt.meter,
+        });
         let ending = tokio::select! {
             ready = self.ready(&plan.chosen, &plan.context) => match ready {
                 Ok(ready) => self.stream(&session, &plan, reply_id, ready, &turn, sink).await,
@@ -114,9 +126,10 @@ impl Service {
         turn: &Turn,
         sink: &(dyn Fn(ChatEvent) + Send + Sync),
     ) -> Ending {
+        let messages = if plan.chosen.is_small { plan.prompt.user_last() } else { plan.prompt.messages() };
         let request = ChatRequest {
             model: ready.model_name.clone(),
-            messages: plan.prompt.messages().into_iter().map(|(role, content)| ChatMessage { role, content }).collect(),
+            messages: messages.into_iter().map(|(role, content)| ChatMessage { role, content }).collect(),
             temperature: Some(plan.context.temperature),
             max_tokens: Some(plan.context.max_tokens.min(plan.chosen.window / 2)),
             window: Some(plan.chosen.window),
@@ -142,13 +155,15 @@ impl Service {
         ending
     }
 
-    async fn commit_question(&self, session: &Session, plan: &Plan) -> Result<(), ServiceError> {
+    async fn commit_question(&self, session: &Session, plan: &Plan) -> Result<Stored, ServiceError> {
         let now = self.now();
         let conversation = plan.is_new_conversation.then(|| plan.conversation.clone());
         let message = plan.user_message.clone();
         let is_new_message = plan.is_new_message;
         let context = plan.context.clone();
-        let settings = session
+        let user_message_id = plan.user_message.id;
+        let conversation_id = plan.conversation.id;
+        let (settings, stored) = session
             .write(move |w| {
                 if let Some(conversation) = &conversation {
                     w.insert_conversation(conversation)?;
@@ -160,27 +175,15 @@ impl Service {
                 }
                 w.touch_context(context.id, now, Context::expiry(now, context.expiry_days))?;
                 let mut settings = w.settings()?;
-                settings.last_context_id = Some(context.id);
-                w.put_settings(&settings)?;
-                Ok(settings)
+                if settings.last_context_id != Some(context.id) {
+                    settings.last_context_id = Some(context.id);
+                    w.put_settings(&settings)?;
+                }
+                Ok((settings, Stored { conversation: w.conversation(conversation_id)?, message: w.message(user_message_id)? }))
             })
             .await?;
         session.set_settings(settings);
-        Ok(())
-    }
-
-    async fn tell_started(
-        &self,
-        session: &Session,
-        plan: &Plan,
-        reply_id: MessageId,
-        sink: &(dyn Fn(ChatEvent) + Send + Sync),
-    ) -> Result<(), ServiceError> {
-        let conversation = self.conversation_get(plan.conversation.id).await?;
-        let id = plan.user_message.id;
-        let user_message = session.read(move |r| r.message(id)).await?.unwrap_or_else(|| plan.user_message.clone());
-        sink(ChatEvent::Started { conversation, user_message, reply_id, meter: plan.prompt.meter });
-        Ok(())
+        Ok(stored)
     }
 
     async fn commit_reply(

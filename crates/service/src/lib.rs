@@ -49,6 +49,7 @@ struct Inner {
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
     windows: Mutex<HashMap<ModelChoice, u32>>,
+    known_files: model::KnownFiles,
 }
 
 impl Service {
@@ -82,6 +83,7 @@ impl Service {
             changes,
             notices,
             windows: Mutex::default(),
+            known_files: model::KnownFiles::default(),
             options,
         })))
     }
@@ -146,6 +148,10 @@ impl Service {
 
     pub(crate) fn engine(&self) -> &Supervisor {
         &self.0.engine
+    }
+
+    pub(crate) fn known_files(&self) -> &model::KnownFiles {
+        &self.0.known_files
     }
 
     pub(crate) fn resources(&self) -> Option<&Path> {

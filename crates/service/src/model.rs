@@ -1,5 +1,9 @@
 //! Models: which one answers, how it is reached, which ones are offered.
 
+mod known_files;
+
+pub(crate) use known_files::KnownFiles;
+
 use crate::{EngineNotice, ModelOffer, OfferKind, Service, ServiceError};
 use evenkeel_domain::{
     Context, ErrorBody, ErrorCode, ModelChoice, ModelFileId, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
@@ -7,7 +11,7 @@ use evenkeel_domain::{
 use evenkeel_engine::{EngineEvent, EngineUse, default_model, inspect};
 use evenkeel_provider::{Endpoint, LanguageModel, connect, list_models};
 use evenkeel_store::ModelFile;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +33,8 @@ pub(crate) struct Chosen {
     pub window: u32,
     /// Token counts in the store are this model's own.
     pub counts_exactly: bool,
+    /// A small model of the engine, which is asked in a form of its own.
+    pub is_small: bool,
     /// The engine's file.
     file: Option<PathBuf>,
 }
@@ -78,8 +84,18 @@ impl Service {
             ProviderKind::Engine => Some(self.engine_file(&choice.model).await?),
             _ => None,
         };
-        let window = self.window(&provider, &choice, file.as_deref()).await;
-        Ok(Chosen { counts_exactly: choice.model.starts_with("gpt-"), choice, provider, window, file })
+        let says = match file.clone() {
+            Some(path) => self.file_says(path).await?,
+            None => None,
+        };
+        let window = match (provider.window_override, &file) {
+            (Some(window), _) => window,
+            // A file that cannot be read says why when the engine loads it.
+            (None, Some(_)) => says.as_ref().map_or(UNKNOWN_WINDOW, |says| usable_window(says.window)),
+            (None, None) => self.window(&provider, &choice).await,
+        };
+        let is_small = says.is_some_and(|says| says.is_small());
+        Ok(Chosen { counts_exactly: choice.model.starts_with("gpt-"), choice, provider, window, is_small, file })
     }
 
     /// Makes the chosen model ready to be called; starts the engine where it is the one.
@@ -190,15 +206,13 @@ impl Service {
         Ok(offers)
     }
 
-    async fn window(&self, provider: &Provider, choice: &ModelChoice, file: Option<&Path>) -> u32 {
-        if let Some(window) = provider.window_override {
-            return window;
-        }
-        if let Some(file) = file {
-            let file = file.to_owned();
-            let inspected = tokio::task::spawn_blocking(move || inspect(&file)).await;
-            return inspected.ok().and_then(Result::ok).map_or(UNKNOWN_WINDOW, |file| usable_window(file.window));
-        }
+    async fn file_says(&self, path: PathBuf) -> Result<Option<evenkeel_engine::ModelFile>, ServiceError> {
+        let service = self.clone();
+        let looked = tokio::task::spawn_blocking(move || service.known_files().look(&path)).await;
+        looked.map_err(|error| ServiceError::internal("reading a model file", &error))
+    }
+
+    async fn window(&self, provider: &Provider, choice: &ModelChoice) -> u32 {
         if let Some(window) = self.known_window(choice) {
             return window;
         }

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 const MAX_STEP: usize = 512;
 /// Prompt tokens of the first step, and the fewest of any.
 const MIN_STEP: usize = 64;
-/// A step lasts about this long at most, so that a request nobody wants any more ends soon.
-const STEP_TIME: Duration = Duration::from_millis(400);
+/// A step lasts about this long at most, so that a request nobody wants any more ends soon. Not
+/// less: steps of 120 tokens read a prompt 0.8 times as fast as steps of 512.
+const STEP_TIME: Duration = Duration::from_secs(2);
 /// The one sequence of a context.
 const SEQUENCE: i32 = 0;
 

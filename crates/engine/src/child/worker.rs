@@ -26,10 +26,27 @@ const MIN_P: f32 = 0.05;
 /// Tokens over which repetition is counted, where a request asks for a penalty.
 const PENALTY_WINDOW: i32 = 256;
 
-/// How much less likely a token of the last [`REPEAT_WINDOW`] is made; small models fall into loops
-/// without it. Ollama's defaults (`repeat_penalty`, `repeat_last_n`). Greedy choice is left alone.
-const REPEAT_PENALTY: f32 = 1.1;
-const REPEAT_WINDOW: i32 = 64;
+/// What keeps a small model ([`crate::ModelFile::is_small`]) on its way, found by reading its replies
+/// over the conversation of the benchmark: without it the fifth reply is the fourth again, word by word.
+/// Greedy choice and larger models are left alone.
+mod small {
+    /// Only the likeliest candidates count, or one odd word carries the rest of the reply away.
+    pub(super) const TOP_K: i32 = 10;
+    pub(super) const MIN_P: f32 = 0.3;
+    /// How much less likely a token of the last `REPEAT_WINDOW` is made.
+    pub(super) const REPEAT_PENALTY: f32 = 1.05;
+    pub(super) const REPEAT_WINDOW: i32 = 64;
+    /// "Don't repeat yourself": a token that would go on with a sequence of more than `SEQUENCE` tokens
+    /// that was there before becomes less likely by `STRENGTH` × `GROWTH`^(its length beyond that). The
+    /// method's own defaults but for a length of 3, which leaves common phrases free.
+    pub(super) const STRENGTH: f32 = 0.8;
+    pub(super) const GROWTH: f32 = 1.75;
+    pub(super) const SEQUENCE: i32 = 3;
+    /// Tokens looked back over, the conversation's among them.
+    pub(super) const MEMORY: usize = 2048;
+    /// A sequence ends here: lists and quotations may begin alike.
+    pub(super) const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];
+}
 
 /// How tokens are chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,7 +187,7 @@ fn generate(loaded: &Loaded, slot: &mut Slot<'_>, job: Generation) -> Result<Out
     let cached_tokens = slot.read(&job.prompt, wanted)?;
     let prompt_time = begin.elapsed();
     let _ = job.events.send(Generated::Started);
-    let mut sampler = sampler(loaded, &job.sampling);
+    let mut sampler = sampler(loaded, &job.sampling, &job.prompt);
     let mut reply = ReplyText::new(job.stops);
     let vocab = loaded.model.vocab();
     let mut bytes = Vec::with_capacity(64);
@@ -219,8 +236,8 @@ fn generate(loaded: &Loaded, slot: &mut Slot<'_>, job: Generation) -> Result<Out
     })
 }
 
-fn sampler(loaded: &Loaded, sampling: &Sampling) -> LlamaSampler {
-    let mut chain = Vec::with_capacity(7);
+fn sampler(loaded: &Loaded, sampling: &Sampling, prompt: &[LlamaToken]) -> LlamaSampler {
+    let mut chain = Vec::with_capacity(8);
     if sampling.frequency_penalty != 0.0 || sampling.presence_penalty != 0.0 {
         chain.push(LlamaSampler::penalties(
             loaded.model.n_vocab(),
@@ -234,16 +251,32 @@ fn sampler(loaded: &Loaded, sampling: &Sampling) -> LlamaSampler {
         chain.push(LlamaSampler::greedy());
         return LlamaSampler::chain(chain, true);
     }
+    let is_small = loaded.file.is_small();
+    let (top_k, min_p) = if is_small { (small::TOP_K, small::MIN_P) } else { (TOP_K, MIN_P) };
     // Cutting to the best candidates first makes every later step cheap.
+    chain.push(LlamaSampler::top_k(top_k));
+    if is_small {
+        chain.extend(without_repetition(loaded));
+    }
     chain.extend([
-        LlamaSampler::top_k(TOP_K),
-        LlamaSampler::penalties(loaded.model.n_vocab(), REPEAT_WINDOW, REPEAT_PENALTY, 0.0, 0.0),
         LlamaSampler::temp(sampling.temperature),
         LlamaSampler::top_p(sampling.top_p, 1),
-        LlamaSampler::min_p(MIN_P, 1),
+        LlamaSampler::min_p(min_p, 1),
         LlamaSampler::dist(sampling.seed),
     ]);
-    LlamaSampler::chain(chain, true)
+    let mut sampler = LlamaSampler::chain(chain, true);
+    if is_small {
+        sampler.accept_many(&prompt[prompt.len().saturating_sub(small::MEMORY)..]);
+    }
+    sampler
+}
+
+fn without_repetition(loaded: &Loaded) -> [LlamaSampler; 2] {
+    let memory = i32::try_from(small::MEMORY).unwrap_or(i32::MAX);
+    [
+        LlamaSampler::penalties(loaded.model.n_vocab(), small::REPEAT_WINDOW, small::REPEAT_PENALTY, 0.0, 0.0),
+        LlamaSampler::dry(&loaded.model, small::STRENGTH, small::GROWTH, small::SEQUENCE, memory, small::BREAKERS),
+    ]
 }
 
 fn run_embedding(loaded: &Loaded, ready: &mpsc::Sender<Result<(), SlotError>>, work: &mpsc::Receiver<Work>) {

@@ -62,6 +62,20 @@ fn strict_templates_get_the_trailing_text_inside_the_user_message() {
 }
 
 #[test]
+fn small_models_get_the_trailing_text_before_the_user_message() {
+    let revision = anna();
+    let branch = branch("ua", 3);
+    let history = counted(&branch, &Words);
+    let prompt = build(input(&revision, &history)).unwrap();
+    let messages = prompt.user_last();
+    let roles: Vec<Role> = messages.iter().map(|(role, _)| *role).collect();
+    assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::System, Role::User]);
+    assert!(messages[3].1.starts_with("Current time: ") && messages[3].1.ends_with("\nThe user now says:"), "{}", messages[3].1);
+    assert_eq!(messages[4].1, "And now?");
+    assert_eq!(messages[..3], prompt.messages()[..3], "the history is as for every other model, or no cache would serve it");
+}
+
+#[test]
 fn completion_text_ends_with_the_companions_name() {
     let revision = anna();
     let branch = branch("ua", 3);

@@ -110,6 +110,7 @@ proptest! {
                 prop_assert!(prompt.meter.request_tokens <= case.budget());
                 // Joined texts are tokenised anew: a join may cost a token, a frame always pays for it.
                 prop_assert!(rendered(&prompt.messages(), case.counter()) <= case.budget());
+                prop_assert!(rendered(&prompt.user_last(), case.counter()) <= case.budget());
                 prop_assert!(rendered(&prompt.folded(), case.counter()) <= case.budget());
                 prop_assert!(case.counter().count(&prompt.as_text()) <= case.budget());
                 let system = format!("{}\n\nAnna's personality: {}", revision.system_prompt, revision.personality);

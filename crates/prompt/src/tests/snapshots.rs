@@ -5,7 +5,7 @@ use crate::{BuildInput, O200k, Origin, Prompt};
 use evenkeel_domain::{BUILT_IN_PRESETS, MessageId, Revision, Role};
 use std::fmt::Write;
 
-/// Every block in one line, then the three renderings.
+/// Every block in one line, then the four renderings.
 fn shown(prompt: &Prompt) -> String {
     let mut text = String::new();
     for block in &prompt.blocks {
@@ -19,7 +19,7 @@ fn shown(prompt: &Prompt) -> String {
         writeln!(text, "{:?} {origin} {} {} tokens, {state}{reason}", block.kind, block.role.as_str(), block.tokens).unwrap();
     }
     writeln!(text, "{:?}", prompt.meter).unwrap();
-    for (title, messages) in [("messages", prompt.messages()), ("folded", prompt.folded())] {
+    for (title, messages) in [("messages", prompt.messages()), ("user last", prompt.user_last()), ("folded", prompt.folded())] {
         writeln!(text, "\n===== {title}").unwrap();
         for (role, content) in messages {
             writeln!(text, "--- {}\n{content}", role.as_str()).unwrap();
