@@ -89,3 +89,54 @@ async fn no_server() {
     let view = world.service.conversation_open(conversation.id).await.unwrap();
     assert_eq!(view.messages.len(), 1);
 }
+
+/// A conversation of ten exchanges, about 5,000 tokens of history.
+async fn long_conversation(world: &World) -> (Context, Conversation) {
+    world.provider_at(&world.server.base_url(), 30).await;
+    let context = world.counselor().await;
+    let mut conversation = None;
+    for _ in 0..10 {
+        world.server.push(Answer::reply(&["noted"]));
+        let events =
+            world.say(context.id, conversation.as_ref().map(|c: &Conversation| c.id), &"one more word ".repeat(160)).await;
+        conversation = Some(started(&events).0);
+    }
+    (context, conversation.unwrap())
+}
+
+fn too_long() -> Answer {
+    Answer::error(400, "This model's maximum context length is 4096 tokens.")
+}
+
+fn messages(request: &serde_json::Value) -> usize {
+    request["messages"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_prompt_refused_as_too_long_is_sent_again_with_less_history() {
+    let world = World::new().await;
+    let (context, conversation) = long_conversation(&world).await;
+    world.server.push(too_long());
+    world.server.push(Answer::reply(&["still here"]));
+    let before = world.server.requests().len();
+    let (reply, error) = ended(&world.say(context.id, Some(conversation.id), "Are you still there?").await);
+    assert_eq!((reply.unwrap().content.as_str(), error), ("still here", None));
+    let requests = world.server.requests();
+    assert_eq!(requests.len(), before + 2);
+    assert!(messages(&requests[before + 1]) < messages(&requests[before]), "the second request has less history");
+    let view = world.service.conversation_open(conversation.id).await.unwrap();
+    assert_eq!(view.messages.len(), 22, "nothing is lost from the conversation");
+}
+
+#[tokio::test]
+async fn a_prompt_that_stays_too_long_ends_with_an_error() {
+    let world = World::new().await;
+    let (context, conversation) = long_conversation(&world).await;
+    (0..8).for_each(|_| world.server.push(too_long()));
+    let before = world.server.requests().len();
+    let (reply, error) = ended(&world.say(context.id, Some(conversation.id), "Are you still there?").await);
+    assert_eq!((reply, error.unwrap().code), (None, ErrorCode::PromptTooLarge));
+    assert!(world.server.requests().len() - before <= 5, "it does not ask for ever");
+    let view = world.service.conversation_open(conversation.id).await.unwrap();
+    assert_eq!(view.messages.last().unwrap().content, "Are you still there?");
+}

@@ -80,6 +80,12 @@ pub enum ProviderError {
         /// How long to wait, where the provider said so.
         retry_after: Option<Duration>,
     },
+    /// The model's window cannot hold the request.
+    #[error("The prompt is too long for the model {}{}.{} Start a new conversation, shorten the message, or choose a model with a larger window.", at.model(), at.status_note(), at.quote())]
+    TooLong {
+        /// Where, and what the provider said.
+        at: Report,
+    },
     /// The provider, or a check before sending, refused the request itself (other 4xx).
     #[error("{} did not accept the request{}.{} Check the provider's address, headers and model settings.", at.address, at.status_note(), at.quote())]
     Rejected {
@@ -162,6 +168,7 @@ impl ProviderError {
             Self::Unauthorized { .. } => ErrorCode::ProviderUnauthorized,
             Self::ModelNotFound { .. } => ErrorCode::ProviderModelNotFound,
             Self::RateLimited { .. } => ErrorCode::ProviderRateLimited,
+            Self::TooLong { .. } => ErrorCode::PromptTooLarge,
             Self::Rejected { .. } => ErrorCode::ProviderRejected,
             Self::Failed { .. } => ErrorCode::ProviderFailed,
             Self::Unreachable { .. } => ErrorCode::ProviderUnreachable,
@@ -180,6 +187,7 @@ impl ProviderError {
             Self::Unauthorized { at }
             | Self::ModelNotFound { at }
             | Self::RateLimited { at, .. }
+            | Self::TooLong { at }
             | Self::Rejected { at }
             | Self::Failed { at, .. }
             | Self::Unreachable { at, .. }

@@ -62,6 +62,23 @@ impl Complaint {
             || (text.contains("model") && missing.iter().any(|words| text.contains(words)))
     }
 
+    /// Whether the complaint is about more tokens than the model's window holds. The names and words are
+    /// those of OpenAI, llama.cpp, Anthropic, vLLM, LM Studio and Ollama.
+    fn is_about_length(&self) -> bool {
+        let text = self.text.as_deref().unwrap_or("").to_lowercase();
+        let words = [
+            "maximum context length",
+            "context window",
+            "available context size",
+            "prompt is too long",
+            "context length exceeded",
+            "context overflow",
+            "exceeds the context length",
+        ];
+        let names = ["context_length_exceeded", "exceed_context_size_error"];
+        self.name.as_deref().is_some_and(|name| names.contains(&name)) || words.iter().any(|words| text.contains(words))
+    }
+
     /// The typed error of a complaint that came inside a stream.
     pub(crate) fn into_error(self, site: &Site) -> ProviderError {
         let status = self.status.or_else(|| self.implied_status());
@@ -118,6 +135,7 @@ fn typed(site: &Site, status: Option<u16>, complaint: &Complaint, retry_after: O
         Some(404) if complaint.name.as_deref() == Some("not_found_error") && at.model.is_some() => {
             ProviderError::ModelNotFound { at }
         }
+        None | Some(400 | 413 | 422 | 500) if complaint.is_about_length() => ProviderError::TooLong { at },
         Some(400..500) => ProviderError::Rejected { at },
         _ => ProviderError::Failed { at, status },
     }

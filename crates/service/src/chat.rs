@@ -6,10 +6,11 @@ mod reply;
 
 use crate::{Service, ServiceError, model::Ready, session::Session};
 use evenkeel_domain::{
-    ChatEvent, Context, ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId, MessageStatus, Role, SendRequest,
-    TokenMeter,
+    ChatEvent, Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Role,
+    SendRequest, TokenMeter,
 };
-use evenkeel_provider::{ChatMessage, ChatRequest};
+use evenkeel_prompt::Prompt;
+use evenkeel_provider::{ChatMessage, ChatRequest, EventStream};
 use plan::{Plan, counted};
 use replies::Turn;
 use reply::{Ending, Grown, follow};
@@ -126,33 +127,45 @@ impl Service {
         turn: &Turn,
         sink: &(dyn Fn(ChatEvent) + Send + Sync),
     ) -> Ending {
-        let messages = if plan.chosen.is_small { plan.prompt.user_last() } else { plan.prompt.messages() };
-        let request = ChatRequest {
-            model: ready.model_name.clone(),
-            messages: messages.into_iter().map(|(role, content)| ChatMessage { role, content }).collect(),
-            temperature: Some(plan.context.temperature),
-            max_tokens: Some(plan.context.max_tokens.min(plan.chosen.window / 2)),
-            window: Some(plan.chosen.window),
-            tools: Vec::new(),
-        };
         let opened = tokio::select! {
-            opened = ready.model.stream(request) => opened,
+            opened = self.opened_stream(session, plan, &ready) => opened,
             () = turn.stop.cancelled() => {
                 return Ending { grown: Grown::default(), status: MessageStatus::Stopped, error: None };
             }
         };
         let mut ending = match opened {
-            Ok(stream) => {
+            Ok((stream, counted)) => {
                 let skeleton = self.reply_message(plan, reply_id, MessageStatus::Interrupted, Grown::default());
-                follow(stream, &turn.stop, sink, |grown| {
+                let ending = follow(stream, &turn.stop, sink, |grown| {
                     session.keep_draft(&skeleton, grown.text, grown.reasoning, self.now());
                 })
-                .await
+                .await;
+                if let Some(usage) = ending.grown.usage {
+                    session.factors.report(&plan.chosen.choice, counted, usage.prompt_tokens);
+                }
+                ending
             }
-            Err(error) => broken(error.to_body()),
+            Err(error) => broken(error),
         };
         ending.error = ending.error.map(|error| ready.explain(error));
         ending
+    }
+
+    /// Opens the reply's stream, with the tokens that its prompt was counted as. A model that counts
+    /// more refuses the prompt: it is built once more, with less history, by what that has taught.
+    async fn opened_stream(&self, session: &Session, plan: &Plan, ready: &Ready) -> Result<(EventStream, u32), ErrorBody> {
+        let mut prompt = plan.prompt.clone();
+        loop {
+            let refused = match ready.model.stream(asked(plan, ready, &prompt)).await {
+                Ok(stream) => return Ok((stream, prompt.meter.request_tokens)),
+                Err(error) => error.to_body(),
+            };
+            if refused.code != ErrorCode::PromptTooLarge || !session.factors.refused(&plan.chosen.choice) {
+                return Err(refused);
+            }
+            prompt = self.replanned(session, plan).await.map_err(|error| error.to_body())?;
+            session.set_window_start(plan.conversation.id, plan.window_key(), prompt.window_start);
+        }
     }
 
     async fn commit_question(&self, session: &Session, plan: &Plan) -> Result<Stored, ServiceError> {
@@ -228,6 +241,18 @@ impl Service {
             created_at: self.now(),
             sibling_ids: vec![id],
         }
+    }
+}
+
+fn asked(plan: &Plan, ready: &Ready, prompt: &Prompt) -> ChatRequest {
+    let messages = if plan.chosen.is_small { prompt.user_last() } else { prompt.messages() };
+    ChatRequest {
+        model: ready.model_name.clone(),
+        messages: messages.into_iter().map(|(role, content)| ChatMessage { role, content }).collect(),
+        temperature: Some(plan.context.temperature),
+        max_tokens: Some(plan.context.max_tokens.min(plan.chosen.window / 2)),
+        window: Some(plan.chosen.window),
+        tools: Vec::new(),
     }
 }
 

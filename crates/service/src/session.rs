@@ -1,5 +1,7 @@
 //! An open vault.
 
+mod factors;
+
 use crate::ServiceError;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Settings};
@@ -27,6 +29,8 @@ pub(crate) struct Session {
     pub secrets: Zeroizing<[u8; 32]>,
     /// The vault's id, a part of what a wrapped API key is bound to.
     pub vault_id: Uuid,
+    /// How the models count.
+    pub factors: factors::Factors,
     settings: RwLock<Settings>,
     windows: Mutex<HashMap<ConversationId, (WindowKey, MessageId)>>,
     _lock: VaultLock,
@@ -38,6 +42,7 @@ impl Session {
             store: Arc::new(store),
             secrets,
             vault_id,
+            factors: factors::Factors::default(),
             settings: RwLock::new(settings),
             windows: Mutex::default(),
             _lock: lock,

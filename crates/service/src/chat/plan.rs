@@ -7,7 +7,7 @@ use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Revision, Role,
     SendRequest, TokenCount,
 };
-use evenkeel_prompt::{BuildInput, Builder, HistoryMessage, O200k, Prompt, TokenCounter};
+use evenkeel_prompt::{BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
 
 /// Messages read at first; more only while they still fit the budget.
 const FIRST_READ: u32 = 256;
@@ -134,11 +134,16 @@ impl Service {
         text: &str,
     ) -> Result<Prompt, ServiceError> {
         let (history, earlier) = history(session, parent, context.max_history_tokens).await?;
+        let factor = if chosen.counts_exactly { 1.0 } else { session.factors.of(&chosen.choice) };
+        let counter = Calibrated::new(O200k, factor);
         let counted = history.iter().map(|message| HistoryMessage {
             id: message.id,
             role: message.role,
             content: &message.content,
-            tokens: message.token_count.as_ref().map_or_else(|| O200k.count(&message.content), |count| count.tokens),
+            tokens: match &message.token_count {
+                Some(count) => counter.scaled(count.tokens),
+                None => counter.count(&message.content),
+            },
         });
         let counted: Vec<_> = counted.collect();
         let turn = counted.iter().filter(|message| message.role == Role::User).count() + 1;
@@ -155,11 +160,18 @@ impl Service {
             max_tokens: context.max_tokens.min(chosen.window / 2),
             max_history_tokens: context.max_history_tokens,
             evicted_before: session.window_start(conversation, &window_key(context, chosen)),
-            counter: &O200k,
+            counter: if chosen.counts_exactly { &O200k } else { &counter },
             counts_are_estimates: !chosen.counts_exactly,
         })
         .build()?;
         Ok(prompt)
+    }
+
+    /// The plan's prompt once more, by what has been learnt since of how the model counts.
+    pub(crate) async fn replanned(&self, session: &Session, plan: &Plan) -> Result<Prompt, ServiceError> {
+        let question = &plan.user_message;
+        let (conversation, parent) = (plan.conversation.id, question.parent_id);
+        self.prompt(session, &plan.context, &plan.revision, &plan.chosen, conversation, parent, &question.content).await
     }
 
     fn begun(&self, context_id: ContextId, text: &str) -> Conversation {
