@@ -30,6 +30,7 @@ const COMMANDS: &[&str] = &[
     "provider_test",
     "quick_chat_hide",
     "quick_chat_move",
+    "quick_chat_moved",
     "settings_get",
     "settings_save",
     "vault_cancel_waiting",

@@ -36,6 +36,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::provider::provider_test,
             commands::chat::quick_chat_hide,
             commands::chat::quick_chat_move,
+            commands::chat::quick_chat_moved,
             commands::settings::settings_get,
             commands::settings::settings_save,
             commands::vault::vault_cancel_waiting,

@@ -130,4 +130,18 @@ describe('quick chat', { concurrency: 1 }, () => {
     await app.quit(tray);
     assert.ok(!(await app.running()));
   });
+
+  test('moves a conversation to a main window that was not there, as after `evenkeel quick`', async () => {
+    const profile = app.profile;
+    app = await App.open(desktop, { profile, args: ['--profile', profile, 'quick'] });
+    const question = 'Where does calm begin?';
+    await askQuickly(question);
+    assert.equal((await desktop.windows(MAIN)).length, 0);
+    await desktop.press('ctrl+Return');
+    await hidden(QUICK);
+    await visible(MAIN);
+    await app.focusWindowWith('composer-input');
+    await until(async () => (await messages(app.page)).some((message) => message.text === question), 'the conversation in the new window');
+    await app.quit(tray);
+  });
 });

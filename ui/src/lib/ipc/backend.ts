@@ -54,6 +54,8 @@ export interface Backend {
   openExternal(url: string): Promise<void>;
   quickChatHide(): Promise<void>;
   quickChatMove(conversationId: string): Promise<void>;
+  /** The conversation that quick chat handed to the main window, once; `null` if none waits. */
+  quickChatMoved(): Promise<string | null>;
 
   /** Calls `handler` for every event of the shell with this name. */
   listen<N extends keyof T.ShellEvents>(

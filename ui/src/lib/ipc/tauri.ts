@@ -80,6 +80,7 @@ export function tauriBackend(): Backend {
     openExternal: (url) => call('open_external', { url }),
     quickChatHide: () => call('quick_chat_hide'),
     quickChatMove: (conversationId) => call('quick_chat_move', { conversationId }),
+    quickChatMoved: () => call('quick_chat_moved'),
 
     ...shellCalls(here),
   };

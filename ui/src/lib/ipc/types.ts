@@ -323,6 +323,7 @@ export interface EngineNews {
 /** Events of the shell, by name. */
 export interface ShellEvents {
   change: Change;
-  navigate: { conversationId: string };
+  /** A conversation waits to be shown; `quickChatMoved` gives it. */
+  navigate: null;
   engine: EngineNews;
 }

@@ -120,6 +120,11 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     quickChatHide: () =>
       Promise.resolve(document.body.setAttribute('data-hidden-by', 'quick-chat')),
     quickChatMove: (id) => Promise.resolve(document.body.setAttribute('data-moved', id)),
+    quickChatMoved: () => {
+      const id = world.moved;
+      world.moved = null;
+      return Promise.resolve(id);
+    },
     listen: (name, handler) => {
       handlers[name].add(handler);
       return Promise.resolve(() => handlers[name].delete(handler));

@@ -10,6 +10,8 @@ export class World {
   readonly conversations: Conversation[] = [];
   readonly messages: Message[] = [];
   settings: Settings = settings();
+  /** The conversation that quick chat handed over. */
+  moved: string | null = null;
   onChange: (change: Change) => void = () => undefined;
   private count = 0;
   private minute = 0;
