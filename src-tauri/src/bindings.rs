@@ -47,7 +47,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::vault::vault_status,
             commands::vault::vault_unlock,
         ])
-        .events(collect_events![events::Changed, events::Engine, events::Navigate, events::QuickChatShown, events::VaultChanged,])
+        .events(collect_events![events::Changed, events::Engine, events::Navigate, events::VaultChanged,])
         // Byte counts stay far below 2^53, where a number is exact.
         .dangerously_cast_bigints_to_number()
 }

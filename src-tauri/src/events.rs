@@ -18,7 +18,3 @@ pub struct Navigate;
 /// The vault was locked or opened from somewhere else than the window that hears this.
 #[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
 pub struct VaultChanged;
-
-/// Quick chat is being shown: the cursor goes into its field.
-#[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
-pub struct QuickChatShown;
