@@ -9,3 +9,4 @@ mod independent;
 mod provider_errors;
 mod support;
 mod vault;
+mod window;

@@ -26,13 +26,12 @@ pub use view::{
 
 use chat::replies::Replies;
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Limits, ModelChoice, ProviderId};
+use evenkeel_domain::Limits;
 use evenkeel_engine::{Supervisor, SupervisorOptions};
 use evenkeel_provider::HttpClient;
 use session::Session;
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::broadcast;
 
 /// The one service behind every face. Cloning it is cheap; all clones are the same service.
@@ -48,7 +47,7 @@ struct Inner {
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
-    windows: Mutex<HashMap<ModelChoice, u32>>,
+    windows: model::Windows,
 }
 
 impl Service {
@@ -81,7 +80,7 @@ impl Service {
             vault_states,
             changes,
             notices,
-            windows: Mutex::default(),
+            windows: model::Windows::default(),
             options,
         })))
     }
@@ -164,17 +163,8 @@ impl Service {
         self.0.options.clock.zone()
     }
 
-    pub(crate) fn known_window(&self, choice: &ModelChoice) -> Option<u32> {
-        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).get(choice).copied()
-    }
-
-    /// Forgets what a provider said of its models, as when its address changes.
-    pub(crate) fn forget_windows(&self, provider: ProviderId) {
-        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).retain(|choice, _| choice.provider_id != provider);
-    }
-
-    pub(crate) fn remember_window(&self, choice: &ModelChoice, window: u32) {
-        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).insert(choice.clone(), window);
+    pub(crate) fn windows(&self) -> &model::Windows {
+        &self.0.windows
     }
 }
 

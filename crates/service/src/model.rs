@@ -1,5 +1,9 @@
 //! Models: which one answers, how it is reached, which ones are offered.
 
+mod window;
+
+pub(crate) use window::Windows;
+
 use crate::{EngineNotice, ModelOffer, OfferKind, Service, ServiceError};
 use evenkeel_domain::{
     Context, ErrorBody, ErrorCode, ModelChoice, ModelFileId, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
@@ -7,7 +11,7 @@ use evenkeel_domain::{
 use evenkeel_engine::{EngineEvent, EngineUse, default_model, inspect};
 use evenkeel_provider::{Endpoint, LanguageModel, connect, list_models};
 use evenkeel_store::ModelFile;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +19,6 @@ use std::time::Duration;
 const UNKNOWN_WINDOW: u32 = 8_192;
 /// The engine holds at most this window unless the user sets more: 16K costs a 7B model about 2 GB.
 const ENGINE_WINDOW: u32 = 16_384;
-/// Longest wait for a provider to say how large a model's window is.
-const WINDOW_LOOKUP: Duration = Duration::from_secs(2);
 /// The name under which the shipped model is chosen.
 pub(crate) const BUILT_IN: &str = "SmolLM2-135M-Instruct";
 
@@ -27,6 +29,8 @@ pub(crate) struct Chosen {
     pub provider: Provider,
     /// Tokens of request and reply together.
     pub window: u32,
+    /// The window is assumed until the provider has been heard.
+    pub window_is_guess: bool,
     /// Token counts in the store are this model's own.
     pub counts_exactly: bool,
     /// The engine's file.
@@ -79,7 +83,8 @@ impl Service {
             _ => None,
         };
         let window = self.window(&provider, &choice, file.as_deref()).await;
-        Ok(Chosen { counts_exactly: choice.model.starts_with("gpt-"), choice, provider, window, file })
+        let counts_exactly = choice.model.starts_with("gpt-");
+        Ok(Chosen { counts_exactly, choice, provider, window: window.tokens, window_is_guess: window.is_guess, file })
     }
 
     /// Makes the chosen model ready to be called; starts the engine where it is the one.
@@ -188,28 +193,6 @@ impl Service {
             fits: true,
         });
         Ok(offers)
-    }
-
-    async fn window(&self, provider: &Provider, choice: &ModelChoice, file: Option<&Path>) -> u32 {
-        if let Some(window) = provider.window_override {
-            return window;
-        }
-        if let Some(file) = file {
-            let file = file.to_owned();
-            let inspected = tokio::task::spawn_blocking(move || inspect(&file)).await;
-            return inspected.ok().and_then(Result::ok).map_or(UNKNOWN_WINDOW, |file| usable_window(file.window));
-        }
-        if let Some(window) = self.known_window(choice) {
-            return window;
-        }
-        let Ok(endpoint) = self.endpoint(provider, false).await else { return UNKNOWN_WINDOW };
-        // Chat waits for this once at most, and briefly: a server that hangs must not hold a message back.
-        let asked = tokio::time::timeout(WINDOW_LOOKUP, list_models(&endpoint, self.http())).await;
-        let Ok(Ok(listed)) = asked else { return UNKNOWN_WINDOW };
-        let window = listed.iter().find(|model| model.name == choice.model).and_then(|model| model.window);
-        let window = window.unwrap_or(UNKNOWN_WINDOW);
-        self.remember_window(choice, window);
-        window
     }
 
     async fn engine_provider(&self) -> Result<Provider, ServiceError> {

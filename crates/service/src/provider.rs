@@ -49,7 +49,7 @@ impl Service {
                 }
             })
             .await?;
-        self.forget_windows(provider.id);
+        self.windows().forget(provider.id);
         Ok(provider)
     }
 
