@@ -9,6 +9,7 @@ mod error;
 mod model;
 mod options;
 mod provider;
+mod recent;
 mod session;
 mod settings;
 mod vault;
