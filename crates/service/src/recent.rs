@@ -28,7 +28,9 @@ impl<K: Eq + Hash + Clone, V> Recent<K, V> {
         self.entries.insert(key, (self.uses, value));
         if self.entries.len() > self.limit {
             let oldest = self.entries.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
-            oldest.map(|key| self.entries.remove(&key));
+            if let Some(key) = oldest {
+                self.entries.remove(&key);
+            }
         }
     }
 
