@@ -19,6 +19,8 @@ const COMMANDS: &[&str] = &[
     "conversation_select_branch",
     "model_file_add",
     "model_file_pick",
+    "model_file_removal",
+    "model_file_remove",
     "model_offers",
     "open_external",
     "preset_list",

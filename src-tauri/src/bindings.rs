@@ -25,6 +25,8 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::conversation::conversation_select_branch,
             commands::provider::model_file_add,
             commands::provider::model_file_pick,
+            commands::provider::model_file_removal,
+            commands::provider::model_file_remove,
             commands::provider::model_offers,
             commands::settings::open_external,
             commands::context::preset_list,

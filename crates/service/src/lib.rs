@@ -21,8 +21,9 @@ pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use options::ServiceOptions;
 pub use view::{
-    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelOffer, OfferKind,
-    PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, UnlockMethod, VaultOptions, VaultState, VaultStatus,
+    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelFileRemoval,
+    ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, UnlockMethod, VaultOptions, VaultState,
+    VaultStatus,
 };
 
 use chat::replies::Replies;
@@ -31,7 +32,7 @@ use evenkeel_domain::Limits;
 use evenkeel_engine::{Supervisor, SupervisorOptions};
 use evenkeel_provider::HttpClient;
 use session::Session;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -150,6 +151,11 @@ impl Service {
 
     pub(crate) fn resources(&self) -> Option<&Path> {
         self.0.options.resources.as_deref()
+    }
+
+    /// The profile's own folder of model files.
+    pub(crate) fn own_models(&self) -> PathBuf {
+        self.0.options.profile.models()
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {

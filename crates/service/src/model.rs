@@ -1,16 +1,16 @@
 //! Models: which one answers, how it is reached, which ones are offered.
 
+mod file;
 mod window;
 
 pub(crate) use window::Windows;
 
 use crate::{EngineNotice, ModelOffer, OfferKind, Service, ServiceError};
 use evenkeel_domain::{
-    Context, ErrorBody, ErrorCode, ModelChoice, ModelFileId, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
+    Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
 };
 use evenkeel_engine::{EngineEvent, EngineUse, default_model, inspect};
 use evenkeel_provider::{Endpoint, LanguageModel, connect, list_models};
-use evenkeel_store::ModelFile;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,49 +127,6 @@ impl Service {
                 .collect()
         };
         tokio::task::spawn_blocking(look).await.map_err(|error| ServiceError::internal("reading model files", &error))
-    }
-
-    /// Adds a GGUF file to the engine's models; the file stays where it is.
-    ///
-    /// # Errors
-    /// The file is no model that the engine can run, with the reason.
-    pub async fn model_file_add(&self, path: PathBuf) -> Result<ModelInfo, ServiceError> {
-        let session = self.session()?;
-        let look = move || {
-            let file = inspect(&path)?;
-            if !file.has_chat_template {
-                return Err(evenkeel_engine::ModelFileError::NoChatTemplate(path));
-            }
-            let absolute = path.canonicalize().unwrap_or(path);
-            Ok((file, absolute))
-        };
-        let looked = tokio::task::spawn_blocking(look).await;
-        let (file, path) = looked.map_err(|error| ServiceError::internal("reading a model file", &error))??;
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = path.to_string_lossy().into_owned();
-        let mut row = ModelFile {
-            id: ModelFileId::of_path(&path),
-            name: stem,
-            path,
-            window: Some(file.window),
-            size_bytes: file.size_bytes,
-            added_at: self.now(),
-        };
-        let name = session
-            .write(move |w| {
-                // A name chooses one model: a second file of the same name gets a number.
-                let taken = w.model_files()?;
-                let stem = row.name.clone();
-                let mut number = 2;
-                while row.name == BUILT_IN || taken.iter().any(|other| other.name == row.name && other.id != row.id) {
-                    row.name = format!("{stem} ({number})");
-                    number += 1;
-                }
-                w.upsert_model_file(&row)?;
-                Ok(row.name)
-            })
-            .await?;
-        Ok(ModelInfo { name, window: Some(usable_window(file.window)), size_bytes: Some(file.size_bytes), for_trying_out: false })
     }
 
     /// What a new user can begin with on this machine.

@@ -215,6 +215,23 @@ pub enum OfferKind {
     Cloud,
 }
 
+/// What taking a model file off the engine's list means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFileRemoval {
+    /// The model's name on the list.
+    pub name: String,
+    /// Where its file is.
+    pub path: String,
+    /// The file is deleted from the disk too, because it lies in the profile's own folder of models.
+    pub deletes_file: bool,
+    /// It is the default model; afterwards none is chosen.
+    pub is_default: bool,
+    /// The engine has it loaded, or is loading something just now.
+    pub is_loaded: bool,
+}
+
 /// One model that a new user can begin with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
