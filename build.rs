@@ -40,6 +40,7 @@ const COMMANDS: &[&str] = &[
     "vault_create",
     "vault_lock",
     "vault_renew_recovery",
+    "vault_save_recovery",
     "vault_status",
     "vault_unlock",
 ];

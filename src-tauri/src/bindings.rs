@@ -46,6 +46,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::vault::vault_create,
             commands::vault::vault_lock,
             commands::vault::vault_renew_recovery,
+            commands::vault::vault_save_recovery,
             commands::vault::vault_status,
             commands::vault::vault_unlock,
         ])

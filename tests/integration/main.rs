@@ -6,6 +6,7 @@ mod bad_input;
 mod chat;
 mod engine;
 mod independent;
+mod ipc_body;
 mod model_files;
 mod provider_errors;
 mod support;

@@ -22,8 +22,8 @@ pub use evenkeel_vault::harden_process;
 pub use options::ServiceOptions;
 pub use view::{
     ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelFileRemoval,
-    ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, UnlockMethod, VaultOptions, VaultState,
-    VaultStatus,
+    ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, RecoveryWords, UnlockMethod,
+    VaultOptions, VaultState, VaultStatus,
 };
 
 use chat::replies::Replies;

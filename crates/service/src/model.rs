@@ -10,7 +10,7 @@ use evenkeel_domain::{
     Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
 };
 use evenkeel_engine::{EngineEvent, EngineUse, default_model, inspect};
-use evenkeel_provider::{Endpoint, LanguageModel, connect, list_models};
+use evenkeel_provider::{Endpoint, LanguageModel, connect};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
