@@ -163,7 +163,8 @@ export class App {
   }
 
   private async drop(paths: string[]): Promise<void> {
-    for (const path of paths.filter((one) => one.toLowerCase().endsWith('.gguf'))) {
+    // Whatever is dropped is offered to the core: it says why something is no model file.
+    for (const path of paths) {
       await this.quietly(async () => {
         const model = await this.providers.addFile(path);
         this.notices.say('models.added', { name: model.name });
