@@ -8,6 +8,7 @@ mod engine;
 mod independent;
 mod ipc_body;
 mod model_files;
+mod package;
 mod provider_errors;
 mod support;
 mod vault;

@@ -69,3 +69,31 @@ async fn the_model_that_comes_with_evenkeel_cannot_be_removed() {
     assert_eq!((error.code, error.details["field"].as_str()), (ErrorCode::InvalidParameter, "name"));
     assert!(model().is_file());
 }
+
+/// What `model_file_add` hands to the page, as JSON.
+async fn refusal(world: &World, path: &Path) -> serde_json::Value {
+    let error: ErrorBody = world.service.model_file_add(path.to_owned()).await.unwrap_err().into();
+    serde_json::to_value(error).unwrap()
+}
+
+#[tokio::test]
+async fn a_folder_and_half_a_file_are_refused_in_words_for_the_window() {
+    let world = World::new().await;
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("folder.gguf");
+    std::fs::create_dir(&folder).unwrap();
+    let whole = std::fs::read(model()).unwrap();
+    let before = listed(&world).await;
+    for cut in [None, Some(0), Some(3), Some(5_000), Some(whole.len() / 2), Some(whole.len() - 1)] {
+        let path = cut.map_or_else(|| folder.clone(), |bytes| dir.path().join(format!("{bytes}.gguf")));
+        if let Some(bytes) = cut {
+            std::fs::write(&path, &whole[..bytes]).unwrap();
+        }
+        let said = refusal(&world, &path).await;
+        assert_eq!(said["code"], "model_file_invalid", "{cut:?}");
+        let words = said["message"].as_str().unwrap();
+        assert!(words.contains(&path.display().to_string()), "it names the file: {words}");
+        assert!(words.contains("Choose a single model file") || words.contains("Download it again"), "{words}");
+    }
+    assert_eq!(listed(&world).await, before);
+}
