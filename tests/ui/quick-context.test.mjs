@@ -60,3 +60,13 @@ for (const [locale, label] of [
     assert.equal(await value(page), 'context-preset-rational-advisor');
   });
 }
+
+journey('after a lock quick chat begins anew, with an empty field', QUICK, SMALL, async (page) => {
+  await page.id('quick-input').fill('half a thought');
+  await page.evaluate(() => window.dispatchEvent(new CustomEvent('fake-lock')));
+  await page.id('quick-locked').waitFor();
+  await page.evaluate(() => window.dispatchEvent(new CustomEvent('fake-unlock')));
+  await focused(page, 'quick-input');
+  assert.equal(await page.id('quick-input').inputValue(), '');
+  assert.equal(await page.id('quick-answer').count(), 0, 'no older conversation is shown');
+});

@@ -320,7 +320,7 @@ function providerCalls(world: World, open: Open) {
 /** The backend of the fake build, set up by the page's address (`?vault=locked&seed=demo&pace=5`). */
 export function fakeBackendFromAddress(search: string): Backend {
   const wish = new URLSearchParams(search);
-  return fakeBackend({
+  const backend = fakeBackend({
     vault:
       (wish.get('vault') as VaultPhase | null) ?? (wish.get('seed') === 'demo' ? 'open' : 'new'),
     demo: wish.get('seed') === 'demo',
@@ -328,4 +328,13 @@ export function fakeBackendFromAddress(search: string): Backend {
     place: wish.get('place') ?? undefined,
     pace: Number(wish.get('pace') ?? 24),
   });
+  // The vault is locked and opened elsewhere: by the tray, or in the other window.
+  const turns = { 'fake-lock': 'lockedByUser', 'fake-unlock': 'open' } as const;
+  for (const [event, phase] of Object.entries(turns)) {
+    window.addEventListener(event, () => {
+      backend.vault.turn(phase);
+      backend.emit('change', { noun: 'vault', id: null });
+    });
+  }
+  return backend;
 }

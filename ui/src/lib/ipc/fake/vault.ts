@@ -105,6 +105,11 @@ export class FakeVault {
     if (this.phase === 'waiting') this.phase = 'locked';
   }
 
+  /** Opens or locks it from elsewhere. */
+  turn(phase: VaultPhase): void {
+    this.phase = phase;
+  }
+
   lock(): VaultStatus {
     this.phase = 'lockedByUser';
     return this.status();
