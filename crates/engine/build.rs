@@ -35,6 +35,7 @@ fn main() -> io::Result<()> {
         place(&entry.path(), &lib.join(entry.file_name()))?;
     }
     println!("cargo:rustc-env=EVENKEEL_ENGINE_LIB_DIR={}", lib.display());
+    println!("cargo::metadata=lib_dir={}", lib.display());
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         // RPATH, not RUNPATH: the libraries find each other through the program's entry too.
         println!("cargo:rustc-link-arg=-Wl,--disable-new-dtags,-rpath,$ORIGIN/lib:$ORIGIN/../lib");

@@ -25,6 +25,8 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::conversation::conversation_select_branch,
             commands::provider::model_file_add,
             commands::provider::model_file_pick,
+            commands::provider::model_file_removal,
+            commands::provider::model_file_remove,
             commands::provider::model_offers,
             commands::settings::open_external,
             commands::context::preset_list,
@@ -36,6 +38,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::provider::provider_test,
             commands::chat::quick_chat_hide,
             commands::chat::quick_chat_move,
+            commands::chat::quick_chat_moved,
             commands::settings::settings_get,
             commands::settings::settings_save,
             commands::vault::vault_cancel_waiting,
@@ -43,10 +46,11 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::vault::vault_create,
             commands::vault::vault_lock,
             commands::vault::vault_renew_recovery,
+            commands::vault::vault_save_recovery,
             commands::vault::vault_status,
             commands::vault::vault_unlock,
         ])
-        .events(collect_events![events::Changed, events::Engine, events::Navigate, events::QuickChatShown, events::VaultChanged,])
+        .events(collect_events![events::Changed, events::Engine, events::Navigate, events::VaultChanged,])
         // Byte counts stay far below 2^53, where a number is exact.
         .dangerously_cast_bigints_to_number()
 }

@@ -8,6 +8,9 @@ pub enum ShellError {
     /// Tauri reported an error.
     #[error("the desktop refused: {0}; if it stays so, restart Evenkeel")]
     Desktop(#[from] tauri::Error),
+    /// A text of the shell is in no catalogue.
+    #[error("a text of the tray is missing ({0}); this version of Evenkeel is not whole, install it again")]
+    Words(#[from] serde_json::Error),
 }
 
 impl From<ShellError> for ErrorBody {

@@ -1,6 +1,5 @@
 //! Events to the windows. Streams go through channels; these are rare.
 
-use evenkeel_domain::ConversationId;
 use evenkeel_service::{Change, EngineNotice};
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +11,10 @@ pub struct Changed(pub Change);
 #[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
 pub struct Engine(pub EngineNotice);
 
-/// The main window is to show a conversation.
+/// A conversation waits to be shown in the main window, which asks for it with `quick_chat_moved`.
 #[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
-#[serde(rename_all = "camelCase")]
-pub struct Navigate {
-    /// The conversation.
-    pub conversation_id: ConversationId,
-}
+pub struct Navigate;
 
 /// The vault was locked or opened from somewhere else than the window that hears this.
 #[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
 pub struct VaultChanged;
-
-/// Quick chat is being shown: the cursor goes into its field.
-#[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
-pub struct QuickChatShown;

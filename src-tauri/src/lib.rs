@@ -11,6 +11,7 @@ mod shortcut;
 mod state;
 mod tray;
 mod window;
+mod words;
 
 pub use options::{Options, Task};
 
@@ -83,7 +84,7 @@ fn follow(app: AppHandle, service: &Service) {
         while let Some(state) = evenkeel_service::next(&mut states).await {
             let _ = events::VaultChanged.emit(&opened);
             if state == VaultState::Open {
-                bind_shortcut(&opened).await;
+                apply_settings(&opened).await;
             }
         }
     });
@@ -100,10 +101,11 @@ fn follow(app: AppHandle, service: &Service) {
     });
 }
 
-/// The user's own shortcut, known only once the vault is open.
-async fn bind_shortcut(app: &AppHandle) {
+/// The user's own shortcut and language, known only once the vault is open.
+async fn apply_settings(app: &AppHandle) {
     if let Ok(settings) = app.state::<Shell>().service.settings_get().await {
         shortcut::bind(app, &settings.quick_chat_shortcut);
+        tray::speak(app, &settings.language);
     }
 }
 

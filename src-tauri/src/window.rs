@@ -1,10 +1,9 @@
 //! The two windows and what they may do.
 
-use crate::{error::ShellError, events::QuickChatShown, state::Shell};
+use crate::{error::ShellError, state::Shell};
 use std::time::Duration;
 use tauri::webview::NewWindowResponse;
 use tauri::{AppHandle, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent};
-use tauri_specta::Event;
 
 /// Label of the main window.
 pub const MAIN: &str = "main";
@@ -52,10 +51,8 @@ pub fn prepare_quick_chat(app: &AppHandle) -> Result<WebviewWindow, ShellError> 
 /// # Errors
 /// The desktop refused the window.
 pub fn show_quick_chat(app: &AppHandle) -> Result<(), ShellError> {
-    let window = prepare_quick_chat(app)?;
-    front(&window)?;
-    QuickChatShown.emit_to(app, QUICK_CHAT)?;
-    Ok(())
+    // The page puts the cursor into its field when the window gets the focus.
+    front(&prepare_quick_chat(app)?)
 }
 
 /// Hides the small window.

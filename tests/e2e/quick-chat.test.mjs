@@ -60,6 +60,21 @@ describe('quick chat', { concurrency: 1 }, () => {
     }
   });
 
+  test('the tray speaks the language of the app, as soon as that changes', async () => {
+    await app.page.click('open-settings');
+    const choose = (language) =>
+      app.page.run(
+        'const field = document.querySelector("[data-testid=language]"); field.value = arguments[0]; field.dispatchEvent(new Event("change", { bubbles: true }))',
+        language,
+      );
+    for (const [language, word] of [['de', 'Schnellchat'], ['ar', 'محادثة سريعة'], ['en', 'Quick chat']]) {
+      await app.page.testid('language');
+      await choose(language);
+      await until(async () => (await tray.menu()).includes(word), `${word} in the tray`);
+    }
+    await app.page.click('settings-back');
+  });
+
   test('opens from the tray menu and answers', async () => {
     await tray.choose('Quick chat');
     assert.notEqual(await askQuickly('Say one calm sentence.'), '');
@@ -129,5 +144,19 @@ describe('quick chat', { concurrency: 1 }, () => {
   test('quits from the tray', async () => {
     await app.quit(tray);
     assert.ok(!(await app.running()));
+  });
+
+  test('moves a conversation to a main window that was not there, as after `evenkeel quick`', async () => {
+    const profile = app.profile;
+    app = await App.open(desktop, { profile, args: ['--profile', profile, 'quick'] });
+    const question = 'Where does calm begin?';
+    await askQuickly(question);
+    assert.equal((await desktop.windows(MAIN)).length, 0);
+    await desktop.press('ctrl+Return');
+    await hidden(QUICK);
+    await visible(MAIN);
+    await app.focusWindowWith('composer-input');
+    await until(async () => (await messages(app.page)).some((message) => message.text === question), 'the conversation in the new window');
+    await app.quit(tray);
   });
 });

@@ -140,3 +140,13 @@ async fn a_prompt_that_stays_too_long_ends_with_an_error() {
     let view = world.service.conversation_open(conversation.id).await.unwrap();
     assert_eq!(view.messages.last().unwrap().content, "Are you still there?");
 }
+
+#[tokio::test]
+async fn an_unknown_provider_lists_those_that_exist() {
+    let world = World::new().await;
+    let known = world.scripted_provider().await;
+    let unknown = ProviderId::from_parts(chrono::DateTime::UNIX_EPOCH, [7; 10]);
+    let error = world.service.provider_models(unknown).await.unwrap_err().to_body();
+    assert_eq!((error.code, error.details["id"].as_str()), (ErrorCode::NotFound, unknown.to_string().as_str()));
+    assert!(error.details["existing"].contains(&format!("Scripted ({})", known.id)), "{error}");
+}

@@ -113,6 +113,11 @@ impl World {
 
     /// Adds a provider at an address, makes its model `scripted` the default one.
     pub async fn provider_at(&self, base_url: &str, timeout_seconds: u32) -> Provider {
+        self.provider_with(base_url, timeout_seconds, Some(8_192)).await
+    }
+
+    /// The same, with a stated window or with the one that the server tells.
+    pub async fn provider_with(&self, base_url: &str, timeout_seconds: u32, window: Option<u32>) -> Provider {
         let draft = ProviderDraft {
             id: None,
             kind: ProviderKind::OpenaiCompatible,
@@ -121,7 +126,7 @@ impl World {
             key: Some("sk-secret-0123456789".into()),
             extra_headers: BTreeMap::new(),
             manual_models: vec![],
-            window_override: Some(8_192),
+            window_override: window,
             timeout_seconds,
         };
         let provider = self.service.provider_save(draft).await.unwrap();

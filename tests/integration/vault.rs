@@ -95,3 +95,26 @@ async fn locking_closes_and_the_keychain_opens_again() {
     assert_eq!(status.state, VaultState::Open);
     assert_eq!(world.service.context_list().await.unwrap()[0].id, context.id);
 }
+
+#[tokio::test]
+async fn the_recovery_code_goes_into_a_file_while_it_is_shown_and_never_beside_the_vault() {
+    let world = World::new().await;
+    let dir = tempfile::tempdir().unwrap();
+    let service = Service::new(options(dir.path(), world.keychain.clone(), world.clock.clone())).unwrap();
+    service.vault_status().await;
+    let sheet = service.vault_create(VaultOptions { use_keychain: true, passphrase: None }).await.unwrap();
+    let words = RecoveryWords { title: "Code of 12 May".into(), notes: vec!["Keep it.".into(), "احفظه".into()] };
+    let inside = dir.path().join("profile/code.txt");
+    let refused = service.vault_save_recovery(inside.clone(), words.clone()).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::PlaceRefused);
+    assert!(refused.to_body().message.contains("profile folder") && !inside.exists(), "{refused}");
+    let endless = RecoveryWords { title: "x".repeat(4_097), notes: vec![] };
+    let outside = dir.path().join("code.txt");
+    assert_eq!(service.vault_save_recovery(outside.clone(), endless).await.unwrap_err().code(), ErrorCode::InvalidParameter);
+    service.vault_save_recovery(outside.clone(), words.clone()).await.unwrap();
+    let code = sheet.groups.join("-");
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), format!("Code of 12 May\n\n{code}\n\nKeep it.\nاحفظه\n"));
+    let right = sheet.ask_groups.iter().map(|group| sheet.groups[*group as usize].clone()).collect();
+    service.vault_confirm_recovery(right).await.unwrap();
+    assert_eq!(service.vault_save_recovery(outside, words).await.unwrap_err().code(), ErrorCode::InvalidParameter);
+}

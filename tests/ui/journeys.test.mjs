@@ -1,28 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openPage, openWindow } from './window.mjs';
-
-let window;
-before(async () => (window = await openWindow()));
-after(async () => window.close());
+import { journey } from './journey.mjs';
 
 const DEMO = 'index.html?seed=demo&pace=4';
-
-/** Opens a page for one test; afterwards nothing may have failed in it. */
-function journey(name, path, options, body) {
-  test(name, { timeout: 60_000 }, async () => {
-    const page = await openPage(window, path, options);
-    try {
-      await body(page);
-      assert.deepEqual(page.faults, []);
-    } catch (error) {
-      await page.shot(`failed-${name.replaceAll(/\W+/g, '-')}`);
-      throw error;
-    } finally {
-      await page.context().close();
-    }
-  });
-}
 
 async function say(page, text) {
   await page.id('composer-input').fill(text);
@@ -453,7 +432,10 @@ journey(
     await page.waitForFunction(
       () => document.activeElement?.getAttribute('data-testid') === 'quick-input',
     );
-    assert.equal(await page.id('quick-context').inputValue(), 'context-preset-calm-counselor');
+    assert.equal(
+      await page.id('quick-context').getAttribute('data-value'),
+      'context-preset-calm-counselor',
+    );
     await page.shot('quick-empty');
     await page.keyboard.type('A quick markdown question');
     await page.keyboard.press('Enter');

@@ -91,6 +91,8 @@ codes! {
     VaultExists = "vault_exists",
     /// Another process holds the vault for a change that excludes others.
     VaultInUse = "vault_in_use",
+    /// A recovery code may not be written to this place, where it would lie beside the vault.
+    PlaceRefused = "place_refused",
     /// Reading or writing the vault failed; what was acknowledged before is safe.
     Storage = "storage",
     /// The disk is full.

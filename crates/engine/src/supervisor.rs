@@ -163,6 +163,13 @@ impl Supervisor {
         self.start(&mut state, model_path, context_tokens).await
     }
 
+    /// Whether this file is loaded. Also true while another is being loaded: what runs then is not
+    /// known before that ends, and this does not wait for it.
+    #[must_use]
+    pub fn may_use(&self, model_path: &Path) -> bool {
+        self.inner.state.try_lock().map_or(true, |state| state.running.as_ref().is_some_and(|running| running.holds(model_path)))
+    }
+
     /// Frees the model and what it remembers of conversations; the next [`Self::endpoint`] loads it
     /// again. Does not wait for requests that run.
     pub async fn unload(&self) {

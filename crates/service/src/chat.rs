@@ -91,23 +91,28 @@ impl Service {
         })
     }
 
-    async fn answer(&self, plan: Plan, turn: Turn, sink: &(dyn Fn(ChatEvent) + Send + Sync)) -> Result<(), ServiceError> {
+    async fn answer(&self, mut plan: Plan, turn: Turn, sink: &(dyn Fn(ChatEvent) + Send + Sync)) -> Result<(), ServiceError> {
         let session = self.session()?;
         let reply_id = MessageId::from_parts(self.now(), self.random());
         let stored = self.commit_question(&session, &plan).await?;
-        session.set_window_start(plan.conversation.id, plan.window_key(), plan.prompt.window_start);
         sink(ChatEvent::Started {
             conversation: stored.conversation.unwrap_or_else(|| plan.conversation.clone()),
             user_message: stored.message.unwrap_or_else(|| plan.user_message.clone()),
             reply_id,
             meter: plan.prompt.meter,
         });
-        let ending = tokio::select! {
-            ready = self.ready(&plan.chosen, &plan.context) => match ready {
-                Ok(ready) => self.stream(&session, &plan, reply_id, ready, &turn, sink).await,
-                Err(error) => broken(error.to_body()),
-            },
-            () = turn.stop.cancelled() => Ending { grown: Grown::default(), status: MessageStatus::Stopped, error: None },
+        // The message is stored: from here on the network may be waited for.
+        let ready = tokio::select! {
+            ready = self.prepare(&session, &mut plan) => Some(ready),
+            () = turn.stop.cancelled() => None,
+        };
+        let ending = match ready {
+            Some(Ok(ready)) => {
+                session.set_window_start(plan.conversation.id, plan.window_key(), plan.prompt.window_start);
+                self.stream(&session, &plan, reply_id, ready, &turn, sink).await
+            }
+            Some(Err(error)) => broken(error.to_body()),
+            None => Ending { grown: Grown::default(), status: MessageStatus::Stopped, error: None },
         };
         let error = ending.error.clone();
         let message = self.commit_reply(&session, &plan, reply_id, ending).await?;
@@ -115,6 +120,12 @@ impl Service {
         drop(turn);
         sink(ChatEvent::Ended { message, error });
         Ok(())
+    }
+
+    /// Settles the size of the prompt and makes the model ready.
+    async fn prepare(&self, session: &Session, plan: &mut Plan) -> Result<Ready, ServiceError> {
+        self.refit(session, plan).await?;
+        self.ready(&plan.chosen, &plan.context).await
     }
 
     #[expect(clippy::too_many_arguments, reason = "a reply needs its place, its model, its stop and its listener")]

@@ -9,6 +9,7 @@ mod error;
 mod model;
 mod options;
 mod provider;
+mod recent;
 mod session;
 mod settings;
 mod vault;
@@ -20,19 +21,19 @@ pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use options::ServiceOptions;
 pub use view::{
-    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelOffer, OfferKind,
-    PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, UnlockMethod, VaultOptions, VaultState, VaultStatus,
+    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelFileRemoval,
+    ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, RecoveryWords, UnlockMethod,
+    VaultOptions, VaultState, VaultStatus,
 };
 
 use chat::replies::Replies;
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Limits, ModelChoice, ProviderId};
+use evenkeel_domain::Limits;
 use evenkeel_engine::{Supervisor, SupervisorOptions};
 use evenkeel_provider::HttpClient;
 use session::Session;
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::broadcast;
 
 /// The one service behind every face. Cloning it is cheap; all clones are the same service.
@@ -48,7 +49,7 @@ struct Inner {
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
-    windows: Mutex<HashMap<ModelChoice, u32>>,
+    windows: model::Windows,
     known_files: model::KnownFiles,
 }
 
@@ -82,7 +83,7 @@ impl Service {
             vault_states,
             changes,
             notices,
-            windows: Mutex::default(),
+            windows: model::Windows::default(),
             known_files: model::KnownFiles::default(),
             options,
         })))
@@ -158,6 +159,11 @@ impl Service {
         self.0.options.resources.as_deref()
     }
 
+    /// The profile's own folder of model files.
+    pub(crate) fn own_models(&self) -> PathBuf {
+        self.0.options.profile.models()
+    }
+
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.0.options.clock.now()
     }
@@ -170,17 +176,8 @@ impl Service {
         self.0.options.clock.zone()
     }
 
-    pub(crate) fn known_window(&self, choice: &ModelChoice) -> Option<u32> {
-        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).get(choice).copied()
-    }
-
-    /// Forgets what a provider said of its models, as when its address changes.
-    pub(crate) fn forget_windows(&self, provider: ProviderId) {
-        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).retain(|choice, _| choice.provider_id != provider);
-    }
-
-    pub(crate) fn remember_window(&self, choice: &ModelChoice, window: u32) {
-        self.0.windows.lock().unwrap_or_else(PoisonError::into_inner).insert(choice.clone(), window);
+    pub(crate) fn windows(&self) -> &model::Windows {
+        &self.0.windows
     }
 }
 

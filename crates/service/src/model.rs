@@ -1,16 +1,18 @@
 //! Models: which one answers, how it is reached, which ones are offered.
 
+mod file;
 mod known_files;
+mod window;
 
 pub(crate) use known_files::KnownFiles;
+pub(crate) use window::Windows;
 
 use crate::{EngineNotice, ModelOffer, OfferKind, Service, ServiceError};
 use evenkeel_domain::{
-    Context, ErrorBody, ErrorCode, ModelChoice, ModelFileId, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
+    Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
 };
 use evenkeel_engine::{EngineEvent, EngineUse, default_model, inspect};
-use evenkeel_provider::{Endpoint, LanguageModel, connect, list_models};
-use evenkeel_store::ModelFile;
+use evenkeel_provider::{Endpoint, LanguageModel, connect};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +21,6 @@ use std::time::Duration;
 const UNKNOWN_WINDOW: u32 = 8_192;
 /// The engine holds at most this window unless the user sets more: 16K costs a 7B model about 2 GB.
 const ENGINE_WINDOW: u32 = 16_384;
-/// Longest wait for a provider to say how large a model's window is.
-const WINDOW_LOOKUP: Duration = Duration::from_secs(2);
 /// The name under which the shipped model is chosen.
 pub(crate) const BUILT_IN: &str = "SmolLM2-135M-Instruct";
 
@@ -31,6 +31,8 @@ pub(crate) struct Chosen {
     pub provider: Provider,
     /// Tokens of request and reply together.
     pub window: u32,
+    /// The window is assumed until the provider has been heard.
+    pub window_is_guess: bool,
     /// Token counts in the store are this model's own.
     pub counts_exactly: bool,
     /// A small model of the engine, which is asked in a form of its own.
@@ -85,17 +87,14 @@ impl Service {
             _ => None,
         };
         let says = match file.clone() {
-            Some(path) => self.file_says(path).await?,
+            Some(path) => Some(self.file_says(path).await?),
             None => None,
         };
-        let window = match (provider.window_override, &file) {
-            (Some(window), _) => window,
-            // A file that cannot be read says why when the engine loads it.
-            (None, Some(_)) => says.as_ref().map_or(UNKNOWN_WINDOW, |says| usable_window(says.window)),
-            (None, None) => self.window(&provider, &choice).await,
-        };
-        let is_small = says.is_some_and(|says| says.is_small());
-        Ok(Chosen { counts_exactly: choice.model.starts_with("gpt-"), choice, provider, window, is_small, file })
+        let window = self.window(&provider, &choice, says.as_ref().map(Option::as_ref)).await;
+        let is_small = says.flatten().is_some_and(|says| says.is_small());
+        let counts_exactly = choice.model.starts_with("gpt-");
+        let (window, window_is_guess) = (window.tokens, window.is_guess);
+        Ok(Chosen { counts_exactly, choice, provider, window, window_is_guess, is_small, file })
     }
 
     /// Makes the chosen model ready to be called; starts the engine where it is the one.
@@ -140,49 +139,6 @@ impl Service {
         tokio::task::spawn_blocking(look).await.map_err(|error| ServiceError::internal("reading model files", &error))
     }
 
-    /// Adds a GGUF file to the engine's models; the file stays where it is.
-    ///
-    /// # Errors
-    /// The file is no model that the engine can run, with the reason.
-    pub async fn model_file_add(&self, path: PathBuf) -> Result<ModelInfo, ServiceError> {
-        let session = self.session()?;
-        let look = move || {
-            let file = inspect(&path)?;
-            if !file.has_chat_template {
-                return Err(evenkeel_engine::ModelFileError::NoChatTemplate(path));
-            }
-            let absolute = path.canonicalize().unwrap_or(path);
-            Ok((file, absolute))
-        };
-        let looked = tokio::task::spawn_blocking(look).await;
-        let (file, path) = looked.map_err(|error| ServiceError::internal("reading a model file", &error))??;
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = path.to_string_lossy().into_owned();
-        let mut row = ModelFile {
-            id: ModelFileId::of_path(&path),
-            name: stem,
-            path,
-            window: Some(file.window),
-            size_bytes: file.size_bytes,
-            added_at: self.now(),
-        };
-        let name = session
-            .write(move |w| {
-                // A name chooses one model: a second file of the same name gets a number.
-                let taken = w.model_files()?;
-                let stem = row.name.clone();
-                let mut number = 2;
-                while row.name == BUILT_IN || taken.iter().any(|other| other.name == row.name && other.id != row.id) {
-                    row.name = format!("{stem} ({number})");
-                    number += 1;
-                }
-                w.upsert_model_file(&row)?;
-                Ok(row.name)
-            })
-            .await?;
-        Ok(ModelInfo { name, window: Some(usable_window(file.window)), size_bytes: Some(file.size_bytes), for_trying_out: false })
-    }
-
     /// What a new user can begin with on this machine.
     ///
     /// # Errors
@@ -210,20 +166,6 @@ impl Service {
         let service = self.clone();
         let looked = tokio::task::spawn_blocking(move || service.known_files().look(&path)).await;
         looked.map_err(|error| ServiceError::internal("reading a model file", &error))
-    }
-
-    async fn window(&self, provider: &Provider, choice: &ModelChoice) -> u32 {
-        if let Some(window) = self.known_window(choice) {
-            return window;
-        }
-        let Ok(endpoint) = self.endpoint(provider, false).await else { return UNKNOWN_WINDOW };
-        // Chat waits for this once at most, and briefly: a server that hangs must not hold a message back.
-        let asked = tokio::time::timeout(WINDOW_LOOKUP, list_models(&endpoint, self.http())).await;
-        let Ok(Ok(listed)) = asked else { return UNKNOWN_WINDOW };
-        let window = listed.iter().find(|model| model.name == choice.model).and_then(|model| model.window);
-        let window = window.unwrap_or(UNKNOWN_WINDOW);
-        self.remember_window(choice, window);
-        window
     }
 
     async fn engine_provider(&self) -> Result<Provider, ServiceError> {

@@ -49,7 +49,7 @@ impl Service {
                 }
             })
             .await?;
-        self.forget_windows(provider.id);
+        self.windows().forget(provider.id);
         Ok(provider)
     }
 
@@ -121,9 +121,15 @@ impl Service {
     }
 
     pub(crate) async fn provider_get(&self, id: ProviderId) -> Result<Provider, ServiceError> {
-        let providers = self.session()?.read(|r| r.providers()).await?;
-        providers.iter().find(|provider| provider.id == id).cloned().ok_or_else(|| {
-            let known = providers.iter().map(|p| format!("{} ({})", p.name, p.id)).collect::<Vec<_>>().join(", ");
+        let (found, others) = self
+            .session()?
+            .read(move |r| match r.provider(id)? {
+                Some(provider) => Ok((Some(provider), Vec::new())),
+                None => Ok((None, r.providers()?)),
+            })
+            .await?;
+        found.ok_or_else(|| {
+            let known = others.iter().map(|p| format!("{} ({})", p.name, p.id)).collect::<Vec<_>>().join(", ");
             ErrorBody::new(ErrorCode::NotFound, format!("there is no provider {id}; there are: {known}"))
                 .with("id", id)
                 .with("existing", known)

@@ -2,15 +2,17 @@
 
 mod factors;
 
-use crate::ServiceError;
+use crate::{ServiceError, recent::Recent};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Settings};
 use evenkeel_store::{DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use evenkeel_vault::VaultLock;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use uuid::Uuid;
 use zeroize::Zeroizing;
+
+/// Conversations whose window of history is remembered; another one costs its window once more.
+const WINDOWS: usize = 256;
 
 /// What a window of history was cut for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub(crate) struct Session {
     /// How the models count.
     pub factors: factors::Factors,
     settings: RwLock<Settings>,
-    windows: Mutex<HashMap<ConversationId, (WindowKey, MessageId)>>,
+    windows: Mutex<Recent<ConversationId, (WindowKey, MessageId)>>,
     _lock: VaultLock,
 }
 
@@ -44,7 +46,7 @@ impl Session {
             vault_id,
             factors: factors::Factors::default(),
             settings: RwLock::new(settings),
-            windows: Mutex::default(),
+            windows: Mutex::new(Recent::new(WINDOWS)),
             _lock: lock,
         }
     }
@@ -102,7 +104,7 @@ impl Session {
     /// First message of the window that the last request of a conversation had.
     /// `None` after the model or the budget has changed, when older messages may fit again.
     pub fn window_start(&self, conversation: ConversationId, key: &WindowKey) -> Option<MessageId> {
-        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         windows.get(&conversation).filter(|(known, _)| known == key).map(|(_, start)| *start)
     }
 

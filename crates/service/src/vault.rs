@@ -6,11 +6,12 @@ mod opening;
 pub(crate) use gate::Gate;
 
 use crate::settings::idle_time;
-use crate::{RecoverySheet, Service, ServiceError, UnlockMethod, VaultOptions, VaultState, VaultStatus};
+use crate::{RecoverySheet, RecoveryWords, Service, ServiceError, UnlockMethod, VaultOptions, VaultState, VaultStatus};
 use evenkeel_domain::{ErrorBody, ErrorCode};
 use gate::Phase;
 use opening::{Opened, Opener};
 use secrecy::SecretString;
+use std::path::PathBuf;
 
 /// How many groups of the recovery code are asked for.
 const ASKED_GROUPS: usize = 2;
@@ -60,6 +61,18 @@ impl Service {
         let task = tokio::task::spawn_blocking(move || opener.renew(opened));
         let (opened, code) = task.await.map_err(|error| ServiceError::internal("making a recovery code", &error))??;
         Ok(self.ask_back(opened, code))
+    }
+
+    /// Writes the recovery code that waits to be typed back into a text file that only its owner may read.
+    ///
+    /// # Errors
+    /// No code is waiting, the words are too long, the file would lie in the profile folder, or it cannot be written.
+    pub async fn vault_save_recovery(&self, path: PathBuf, words: RecoveryWords) -> Result<(), ServiceError> {
+        words.check()?;
+        let text = words.around(&self.0.gate.code()?);
+        let profile = self.0.options.profile.clone();
+        let task = tokio::task::spawn_blocking(move || evenkeel_vault::save_recovery_code(&profile, &path, &text));
+        Ok(task.await.map_err(|error| ServiceError::internal("writing the recovery code", &error))??)
     }
 
     /// Opens the vault.
@@ -112,7 +125,7 @@ impl Service {
         }
         asked.sort_unstable();
         self.0.gate.set(Phase::Confirm { opened, asked: Some((code, asked.clone())) });
-        RecoverySheet { groups, ask_groups: asked }
+        RecoverySheet { groups, ask_groups: asked, created_at: self.now() }
     }
 
     /// Opens the vault and notes the outcome; gives the error where there is one.

@@ -1,8 +1,12 @@
 //! What the service gives to and takes from its faces.
 
-use evenkeel_domain::{Conversation, ErrorBody, Message, ModelChoice, ModelInfo, ProviderId, ProviderKind, TokenMeter};
+use chrono::{DateTime, Utc};
+use evenkeel_domain::{
+    Conversation, ErrorBody, FieldError, Message, ModelChoice, ModelInfo, ProviderId, ProviderKind, TokenMeter,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use zeroize::Zeroizing;
 
 /// Where the vault stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +78,38 @@ pub struct RecoverySheet {
     pub groups: Vec<String>,
     /// Indexes (from 0) of the groups to type back.
     pub ask_groups: Vec<u32>,
+    /// When the code was made; of a new vault, when that was.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What stands around the recovery code in a file, in the user's language: 4,096 bytes at most.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RecoveryWords {
+    /// What it is and of when, above the code.
+    pub title: String,
+    /// What to do with it, below the code; one line each.
+    pub notes: Vec<String>,
+}
+
+impl RecoveryWords {
+    const LONGEST: usize = 4_096;
+
+    /// Checks the length.
+    pub(crate) fn check(&self) -> Result<(), FieldError> {
+        let bytes = self.title.len() + self.notes.iter().map(String::len).sum::<usize>();
+        if bytes <= Self::LONGEST {
+            return Ok(());
+        }
+        Err(FieldError { field: "words", value: format!("{bytes} bytes"), range: format!("at most {} bytes", Self::LONGEST) })
+    }
+
+    /// The whole text, with the code between title and notes.
+    pub(crate) fn around(&self, code: &str) -> Zeroizing<String> {
+        let notes = self.notes.join("\n");
+        Zeroizing::new(format!("{}\n\n{code}\n\n{notes}\n", self.title))
+    }
 }
 
 /// A way to open the vault.
@@ -213,6 +249,23 @@ pub enum OfferKind {
     Recommended,
     /// A cloud provider with a key.
     Cloud,
+}
+
+/// What taking a model file off the engine's list means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFileRemoval {
+    /// The model's name on the list.
+    pub name: String,
+    /// Where its file is.
+    pub path: String,
+    /// The file is deleted from the disk too, because it lies in the profile's own folder of models.
+    pub deletes_file: bool,
+    /// It is the default model; afterwards none is chosen.
+    pub is_default: bool,
+    /// The engine has it loaded, or is loading something just now.
+    pub is_loaded: bool,
 }
 
 /// One model that a new user can begin with.

@@ -70,8 +70,8 @@ impl Answer {
     }
 }
 
-#[derive(Default)]
 struct Script {
+    models: Mutex<(u32, Duration)>,
     answers: Mutex<VecDeque<Answer>>,
     requests: Mutex<Vec<serde_json::Value>>,
     headers: Mutex<Vec<HeaderMap>>,
@@ -91,7 +91,13 @@ impl ScriptedServer {
     /// # Errors
     /// No port could be had.
     pub async fn start() -> std::io::Result<Self> {
-        let script = Arc::new(Script::default());
+        let script = Arc::new(Script {
+            models: Mutex::new((8_192, Duration::ZERO)),
+            answers: Mutex::default(),
+            requests: Mutex::default(),
+            headers: Mutex::default(),
+            gate: Notify::new(),
+        });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let app = Router::new().fallback(answer).with_state(script.clone());
@@ -105,6 +111,11 @@ impl ScriptedServer {
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// Sets the window, in tokens, that the list of models states from now on, and how long the list takes.
+    pub fn set_models(&self, window: u32, after: Duration) {
+        *lock(&self.script.models) = (window, after);
     }
 
     /// Queues an answer to a chat request.
@@ -142,7 +153,9 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Response {
     if request.uri().path().ends_with("/models") {
-        let body = serde_json::json!({"data": [{"id": "scripted", "context_length": 8192}]}).to_string();
+        let (window, after) = *lock(&script.models);
+        tokio::time::sleep(after).await;
+        let body = serde_json::json!({"data": [{"id": "scripted", "context_length": window}]}).to_string();
         return Response::builder().header("content-type", "application/json").body(Body::from(body)).unwrap_or_default();
     }
     if !request.uri().path().ends_with("/chat/completions") {

@@ -5,7 +5,7 @@ use crate::recovery::CodeMistake;
 use crate::slot::SlotKind;
 use evenkeel_domain::ErrorCode;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An error of the vault's keys, key-slot file, keychain, lock or folder.
 ///
@@ -77,6 +77,14 @@ pub enum VaultError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A recovery code was to be written beside the vault that it opens.
+    #[error(
+        "{path} is inside the profile folder, and whoever copies the vault would have its recovery code with it; choose a place outside"
+    )]
+    InsideProfile {
+        /// Where it was to be written.
+        path: PathBuf,
+    },
     /// Another process holds the vault in a way that excludes this, or changed it meanwhile.
     #[error("Another Evenkeel is using this vault; close it and try again")]
     InUse,
@@ -105,6 +113,7 @@ impl VaultError {
             Self::Exists { .. } => ErrorCode::VaultExists,
             Self::NoVault | Self::NoSlot(_) => ErrorCode::NotFound,
             Self::NoOpener | Self::RecoveryCodeMistyped(_) | Self::PassphraseRefused { .. } => ErrorCode::InvalidParameter,
+            Self::InsideProfile { .. } => ErrorCode::PlaceRefused,
             Self::InUse => ErrorCode::VaultInUse,
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorCode::DiskFull,

@@ -18,6 +18,7 @@ mod keychain;
 mod lock;
 mod profile;
 mod recovery;
+mod recovery_file;
 mod root;
 mod seal;
 mod slot;
@@ -31,6 +32,7 @@ pub use keychain::{Keychain, KeychainError, KeychainState, KeychainTask, SecretS
 pub use lock::VaultLock;
 pub use profile::{Profile, Traces};
 pub use recovery::{CodeMistake, RecoveryCode};
+pub use recovery_file::save_recovery_code;
 pub use root::{RootKey, Use};
 pub use seal::{open, seal};
 pub use slot::{PassphraseCost, Slot, SlotKind};

@@ -46,9 +46,18 @@ pub async fn quick_chat_hide(app: AppHandle) -> Answer<()> {
 /// Shows a conversation of the small window in the main one.
 #[tauri::command]
 #[specta::specta]
-pub async fn quick_chat_move(app: AppHandle, conversation_id: ConversationId) -> Answer<()> {
+pub async fn quick_chat_move(app: AppHandle, shell: State<'_, Shell>, conversation_id: ConversationId) -> Answer<()> {
+    shell.moved.put(conversation_id);
     window::hide_quick_chat(&app)?;
     window::show_main(&app)?;
-    Navigate { conversation_id }.emit_to(&app, window::MAIN).map_err(crate::error::ShellError::from)?;
+    // A window that is only being made hears nothing yet; its page asks when it has started.
+    Navigate.emit_to(&app, window::MAIN).map_err(crate::error::ShellError::from)?;
     Ok(())
+}
+
+/// The conversation that the small window handed to the main one, once; `null` if none waits.
+#[tauri::command]
+#[specta::specta]
+pub async fn quick_chat_moved(shell: State<'_, Shell>) -> Answer<Option<ConversationId>> {
+    Ok(shell.moved.take())
 }

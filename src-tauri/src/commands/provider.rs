@@ -3,7 +3,7 @@
 use super::Answer;
 use crate::state::Shell;
 use evenkeel_domain::{ErrorBody, ErrorCode, ModelInfo, Provider, ProviderId};
-use evenkeel_service::{DetectedServer, ModelOffer, ProviderDraft, ProviderTest};
+use evenkeel_service::{DetectedServer, ModelFileRemoval, ModelOffer, ProviderDraft, ProviderTest};
 use tauri::{AppHandle, State};
 use tauri_plugin_dialog::DialogExt;
 
@@ -76,4 +76,18 @@ pub async fn model_file_pick(app: AppHandle, shell: State<'_, Shell>) -> Answer<
 #[specta::specta]
 pub async fn model_file_add(shell: State<'_, Shell>, path: String) -> Answer<ModelInfo> {
     Ok(shell.service.model_file_add(path.into()).await?)
+}
+
+/// What taking a model file off the engine's list would mean, for the question before it.
+#[tauri::command]
+#[specta::specta]
+pub async fn model_file_removal(shell: State<'_, Shell>, name: String) -> Answer<ModelFileRemoval> {
+    Ok(shell.service.model_file_removal(name).await?)
+}
+
+/// Takes a model file off the engine's list.
+#[tauri::command]
+#[specta::specta]
+pub async fn model_file_remove(shell: State<'_, Shell>, name: String) -> Answer<ModelFileRemoval> {
+    Ok(shell.service.model_file_remove(name).await?)
 }

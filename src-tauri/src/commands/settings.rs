@@ -1,7 +1,7 @@
 //! Commands of the settings and of the app itself.
 
 use super::Answer;
-use crate::{shortcut, state::Shell};
+use crate::{shortcut, state::Shell, tray};
 use evenkeel_domain::{ErrorBody, ErrorCode, Settings};
 use serde::Serialize;
 use tauri::{AppHandle, State};
@@ -35,6 +35,7 @@ pub async fn settings_save(app: AppHandle, shell: State<'_, Shell>, settings: Se
     shortcut::check(&settings.quick_chat_shortcut)?;
     let saved = shell.service.settings_save(settings).await?;
     shortcut::bind(&app, &saved.quick_chat_shortcut);
+    tray::speak(&app, &saved.language);
     Ok(saved)
 }
 

@@ -2,8 +2,13 @@
 
 use super::Answer;
 use crate::state::Shell;
-use evenkeel_service::{RecoverySheet, UnlockMethod, VaultOptions, VaultStatus};
-use tauri::State;
+use evenkeel_domain::{ErrorBody, ErrorCode};
+use evenkeel_service::{RecoverySheet, RecoveryWords, UnlockMethod, VaultOptions, VaultStatus};
+use tauri::{AppHandle, State};
+use tauri_plugin_dialog::DialogExt;
+
+/// The name offered for the file of a recovery code.
+const RECOVERY_FILE: &str = "evenkeel-recovery-code.txt";
 
 /// Where the vault stands; opens it by keychain the first time.
 #[tauri::command]
@@ -31,6 +36,22 @@ pub async fn vault_confirm_recovery(shell: State<'_, Shell>, answers: Vec<String
 #[specta::specta]
 pub async fn vault_renew_recovery(shell: State<'_, Shell>) -> Answer<RecoverySheet> {
     Ok(shell.service.vault_renew_recovery().await?)
+}
+
+/// Lets the user choose a file for the recovery code and writes it there; gives its path, or `null` if the dialog was closed.
+#[tauri::command]
+#[specta::specta]
+pub async fn vault_save_recovery(app: AppHandle, shell: State<'_, Shell>, words: RecoveryWords) -> Answer<Option<String>> {
+    let (send, picked) = tokio::sync::oneshot::channel();
+    app.dialog().file().set_file_name(RECOVERY_FILE).save_file(move |path| {
+        let _ = send.send(path);
+    });
+    let Some(path) = picked.await.ok().flatten() else { return Ok(None) };
+    let path = path.into_path().map_err(|error| {
+        ErrorBody::new(ErrorCode::PlaceRefused, format!("the chosen place has no path: {error}; choose another"))
+    })?;
+    shell.service.vault_save_recovery(path.clone(), words).await?;
+    Ok(Some(path.display().to_string()))
 }
 
 /// Opens the vault.

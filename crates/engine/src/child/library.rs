@@ -6,6 +6,10 @@ use llama_cpp_2::llama_backend::{LlamaBackend, load_backends_from_path};
 use llama_cpp_2::{LogOptions, send_logs_to_tracing};
 use std::path::{Path, PathBuf};
 
+/// Where the libraries are, from the program's own folder: beside it, or among a Linux package's resources
+/// (`/usr/bin` and `/usr/lib/Evenkeel`, under any prefix). The program's RPATH names the same two.
+const PLACES: [&str; 2] = ["lib", "../lib/Evenkeel/lib"];
+
 /// Starts llama.cpp with the best CPU variant from `folder`, or from the folder that belongs to
 /// this program.
 ///
@@ -43,15 +47,21 @@ pub(crate) fn start(folder: Option<PathBuf>) -> Result<LlamaBackend, Failure> {
         .map_err(|error| unavailable(format!("The engine's library did not start: {error}. Install Evenkeel again.")))
 }
 
-/// `lib` beside the program; in development builds, the folder that the build script filled.
+/// The first of [`PLACES`] that is there; in development builds, the folder that the build script filled.
 fn own_folder() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| unavailable(format!("The engine cannot find its own program: {error}. Install Evenkeel again.")))?;
-    let beside = program.parent().unwrap_or(Path::new("/")).join("lib");
-    if cfg!(debug_assertions) && !beside.is_dir() {
-        return Ok(PathBuf::from(env!("EVENKEEL_ENGINE_LIB_DIR")));
+    let beside = program.parent().unwrap_or(Path::new("/"));
+    match PLACES.map(|place| beside.join(place)).into_iter().find(|folder| folder.is_dir()) {
+        // ggml takes the path as it is, and `..` in it would depend on links.
+        Some(folder) => folder.canonicalize().map_err(|error| unavailable(unreadable(&folder, &error))),
+        None if cfg!(debug_assertions) => Ok(PathBuf::from(env!("EVENKEEL_ENGINE_LIB_DIR"))),
+        None => Ok(beside.join(PLACES[0])),
     }
-    Ok(beside)
+}
+
+fn unreadable(folder: &Path, error: &std::io::Error) -> String {
+    format!("The engine's folder {} cannot be read: {error}. Install Evenkeel again.", folder.display())
 }
 
 fn holds_a_backend(folder: &Path) -> bool {

@@ -123,6 +123,11 @@ impl Running {
         self.model_path == model_path && self.context_tokens == context_tokens
     }
 
+    /// Whether it has this file loaded still.
+    pub fn holds(&self, model_path: &Path) -> bool {
+        self.model_path == model_path && !self.life.phase().over
+    }
+
     pub fn model(&self) -> &str {
         &self.ready.model
     }

@@ -55,7 +55,7 @@ impl Service {
         let place = self.place(request).await?;
         let context = self.context_get(place.context_id).await?;
         self.check_lifetime(&context)?;
-        let chosen = self.chosen_model(&context).await?;
+        let mut chosen = self.chosen_model(&context).await?;
         let session = self.session()?;
         let revision_id = context.revision_id.clone();
         let revision = session
@@ -65,13 +65,27 @@ impl Service {
         let is_new_conversation = place.conversation.is_none();
         let text = place.user.text().to_owned();
         let conversation = place.conversation.unwrap_or_else(|| self.begun(context.id, &text));
-        let prompt = self.prompt(&session, &context, &revision, &chosen, conversation.id, place.parent, &text).await?;
+        let mut prompt = self.prompt(&session, &context, &revision, &chosen, conversation.id, place.parent, &text).await;
+        // Only here is the provider waited for before the message is stored: a refusal for a guess would be worse.
+        if refused_for_size(&prompt) && self.window_told(&mut chosen).await {
+            prompt = self.prompt(&session, &context, &revision, &chosen, conversation.id, place.parent, &text).await;
+        }
+        let prompt = prompt?;
         let is_new_message = matches!(place.user, Question::New(_));
         let user_message = match place.user {
             Question::Stored(message) => *message,
             Question::New(text) => self.written(&conversation, &context, place.parent, text),
         };
         Ok(Plan { context, revision, chosen, conversation, is_new_conversation, user_message, is_new_message, prompt })
+    }
+
+    /// Builds the prompt anew where the window was a guess and its real size has been told meanwhile.
+    pub(crate) async fn refit(&self, session: &Session, plan: &mut Plan) -> Result<(), ServiceError> {
+        if !self.window_told(&mut plan.chosen).await {
+            return Ok(());
+        }
+        plan.prompt = self.replanned(session, plan).await?;
+        Ok(())
     }
 
     async fn place(&self, request: SendRequest) -> Result<Place, ServiceError> {
@@ -215,6 +229,10 @@ impl Plan {
     pub fn window_key(&self) -> WindowKey {
         window_key(&self.context, &self.chosen)
     }
+}
+
+fn refused_for_size(prompt: &Result<Prompt, ServiceError>) -> bool {
+    prompt.as_ref().is_err_and(|error| error.code() == ErrorCode::PromptTooLarge)
 }
 
 fn window_key(context: &Context, chosen: &Chosen) -> WindowKey {

@@ -6,6 +6,7 @@ use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
 use evenkeel_vault::RecoveryCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
+use zeroize::Zeroizing;
 
 /// Where the vault stands, with what each stand needs.
 pub(crate) enum Phase {
@@ -109,6 +110,14 @@ impl Gate {
             return Err(FieldError { field: "answers", value, range: format!("group {} as it was shown", group + 1) }.into());
         }
         Ok(opened.clone())
+    }
+
+    /// The recovery code that waits to be typed back.
+    pub fn code(&self) -> Result<Zeroizing<String>, ServiceError> {
+        match &*self.lock() {
+            Phase::Confirm { asked: Some((code, _)), .. } => Ok(code.text()),
+            _ => Err(ErrorBody::new(ErrorCode::InvalidParameter, "no recovery code is waiting to be typed back").into()),
+        }
     }
 
     /// The opened vault whose recovery code has to be made again.

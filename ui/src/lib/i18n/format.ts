@@ -12,6 +12,11 @@ export function bytes(count: number): string {
   }).format(value);
 }
 
+/** A day in full, such as `12 May 2026`. */
+export function longDate(iso: string): string {
+  return new Intl.DateTimeFormat(locale.tag, { dateStyle: 'long' }).format(new Date(iso));
+}
+
 /** The time for today, the day for this year, the date otherwise. */
 export function shortDate(iso: string, now: Date = new Date()): string {
   const date = new Date(iso);

@@ -1,3 +1,3 @@
 export { LOCALES, locale, t, type MessageKey } from './locale.svelte';
-export { bytes, shortDate } from './format';
+export { bytes, longDate, shortDate } from './format';
 export { explain } from './errors';

@@ -17,6 +17,11 @@ export interface Backend {
   vaultUnlock(method: T.UnlockMethod): Promise<T.VaultStatus>;
   vaultCancelWaiting(): Promise<void>;
   vaultLock(): Promise<T.VaultStatus>;
+  /**
+   * Lets the user choose a file for the recovery code; gives its path, or `null` where the dialog
+   * was closed. The code itself does not come from the window.
+   */
+  vaultSaveRecovery(words: T.RecoveryWords): Promise<string | null>;
 
   contextList(): Promise<T.Context[]>;
   contextCreate(draft: T.ContextDraft): Promise<T.Context>;
@@ -47,6 +52,9 @@ export interface Backend {
   /** Opens the system's file dialog; `null` where it was closed. */
   modelFilePick(): Promise<T.ModelInfo | null>;
   modelFileAdd(path: string): Promise<T.ModelInfo>;
+  /** What removing a model file would mean; changes nothing. */
+  modelFileRemoval(name: string): Promise<T.ModelFileRemoval>;
+  modelFileRemove(name: string): Promise<T.ModelFileRemoval>;
 
   settingsGet(): Promise<T.Settings>;
   settingsSave(settings: T.Settings): Promise<T.Settings>;
@@ -54,6 +62,8 @@ export interface Backend {
   openExternal(url: string): Promise<void>;
   quickChatHide(): Promise<void>;
   quickChatMove(conversationId: string): Promise<void>;
+  /** The conversation that quick chat handed to the main window, once; `null` if none waits. */
+  quickChatMoved(): Promise<string | null>;
 
   /** Calls `handler` for every event of the shell with this name. */
   listen<N extends keyof T.ShellEvents>(

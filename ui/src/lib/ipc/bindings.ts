@@ -41,6 +41,10 @@ export const commands = {
 	modelFileAdd: (path: string) => typedError<ModelInfo_Serialize, ErrorBody>(__TAURI_INVOKE("model_file_add", { path })),
 	/**  Lets the user pick a GGUF file; `null` if the dialog was closed. */
 	modelFilePick: () => typedError<ModelInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("model_file_pick")),
+	/**  What taking a model file off the engine's list would mean, for the question before it. */
+	modelFileRemoval: (name: string) => typedError<ModelFileRemoval, ErrorBody>(__TAURI_INVOKE("model_file_removal", { name })),
+	/**  Takes a model file off the engine's list. */
+	modelFileRemove: (name: string) => typedError<ModelFileRemoval, ErrorBody>(__TAURI_INVOKE("model_file_remove", { name })),
 	/**  What a new user can begin with on this machine. */
 	modelOffers: () => typedError<ModelOffer_Serialize[], ErrorBody>(__TAURI_INVOKE("model_offers")),
 	/**  Opens a link in the system's browser, after the window has asked with the full address. */
@@ -63,6 +67,8 @@ export const commands = {
 	quickChatHide: () => typedError<null, ErrorBody>(__TAURI_INVOKE("quick_chat_hide")),
 	/**  Shows a conversation of the small window in the main one. */
 	quickChatMove: (conversationId: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("quick_chat_move", { conversationId })),
+	/**  The conversation that the small window handed to the main one, once; `null` if none waits. */
+	quickChatMoved: () => typedError<ConversationId | null, ErrorBody>(__TAURI_INVOKE("quick_chat_moved")),
 	/**  The settings. */
 	settingsGet: () => typedError<Settings_Serialize, ErrorBody>(__TAURI_INVOKE("settings_get")),
 	/**  Writes all settings. */
@@ -77,6 +83,8 @@ export const commands = {
 	vaultLock: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_lock")),
 	/**  Makes a new recovery code in place of one that was never typed back. */
 	vaultRenewRecovery: () => typedError<RecoverySheet, ErrorBody>(__TAURI_INVOKE("vault_renew_recovery")),
+	/**  Lets the user choose a file for the recovery code and writes it there; gives its path, or `null` if the dialog was closed. */
+	vaultSaveRecovery: (words: RecoveryWords) => typedError<string | null, ErrorBody>(__TAURI_INVOKE("vault_save_recovery", { words })),
 	/**  Where the vault stands; opens it by keychain the first time. */
 	vaultStatus: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_status")),
 	/**  Opens the vault. */
@@ -88,7 +96,6 @@ export const events = {
 	changed: makeEvent<Changed, Changed>("changed"),
 	engine: makeEvent<Engine, Engine>("engine"),
 	navigate: makeEvent<Navigate, Navigate>("navigate"),
-	quickChatShown: makeEvent<QuickChatShown, QuickChatShown>("quick-chat-shown"),
 	vaultChanged: makeEvent<VaultChanged, VaultChanged>("vault-changed"),
 };
 
@@ -641,6 +648,8 @@ export type ErrorCode =
 "vault_exists" | 
 /**  Another process holds the vault for a change that excludes others. */
 "vault_in_use" | 
+/**  A recovery code may not be written to this place, where it would lie beside the vault. */
+"place_refused" | 
 /**  Reading or writing the vault failed; what was acknowledged before is safe. */
 "storage" | 
 /**  The disk is full. */
@@ -737,6 +746,20 @@ export type ModelChoice = {
 	model: string,
 };
 
+/**  What taking a model file off the engine's list means. */
+export type ModelFileRemoval = {
+	/**  The model's name on the list. */
+	name: string,
+	/**  Where its file is. */
+	path: string,
+	/**  The file is deleted from the disk too, because it lies in the profile's own folder of models. */
+	deletesFile: boolean,
+	/**  It is the default model; afterwards none is chosen. */
+	isDefault: boolean,
+	/**  The engine has it loaded, or is loading something just now. */
+	isLoaded: boolean,
+};
+
 /**  What is known of a model. */
 export type ModelInfo = ModelInfo_Serialize | ModelInfo_Deserialize;
 
@@ -803,11 +826,8 @@ export type ModelOffer_Serialize = {
 	fits: boolean,
 };
 
-/**  The main window is to show a conversation. */
-export type Navigate = {
-	/**  The conversation. */
-	conversationId: ConversationId,
-};
+/**  A conversation waits to be shown in the main window, which asks for it with `quick_chat_moved`. */
+export type Navigate = null;
 
 /**  The kinds of things that change. */
 export type Noun = 
@@ -1060,15 +1080,22 @@ export type Provider_Serialize = {
 	timeoutSeconds: number,
 };
 
-/**  Quick chat is being shown: the cursor goes into its field. */
-export type QuickChatShown = null;
-
 /**  The recovery code, shown once. */
 export type RecoverySheet = {
 	/**  The code in groups of characters. */
 	groups: string[],
 	/**  Indexes (from 0) of the groups to type back. */
 	askGroups: number[],
+	/**  When the code was made; of a new vault, when that was. */
+	createdAt: string,
+};
+
+/**  What stands around the recovery code in a file, in the user's language: 4,096 bytes at most. */
+export type RecoveryWords = {
+	/**  What it is and of when, above the code. */
+	title: string,
+	/**  What to do with it, below the code; one line each. */
+	notes: string[],
 };
 
 /**  Names a persona revision: the lowercase hex SHA-256 of its content. */

@@ -3,11 +3,13 @@ import { getCurrentWebview } from '@tauri-apps/api/webview';
 import { getCurrentWindow } from '@tauri-apps/api/window';
 import type { Backend } from './backend';
 import { BackendError, errorBody } from './error';
+import { whole } from './text';
 import type { ChatEvent, ShellEvents } from './types';
 
 async function call<R>(command: string, args: Record<string, unknown> = {}): Promise<R> {
   try {
-    return await invoke<R>(command, args);
+    // Rust refuses half a surrogate pair anywhere in the arguments, with words that are not for people.
+    return await invoke<R>(command, whole(args) as Record<string, unknown>);
   } catch (thrown) {
     throw new BackendError(errorBody(thrown));
   }
@@ -38,6 +40,7 @@ export function tauriBackend(): Backend {
     vaultUnlock: (method) => call('vault_unlock', { method }),
     vaultCancelWaiting: () => call('vault_cancel_waiting'),
     vaultLock: () => call('vault_lock'),
+    vaultSaveRecovery: (words) => call('vault_save_recovery', { words }),
 
     contextList: () => call('context_list'),
     contextCreate: (draft) => call('context_create', { draft }),
@@ -73,6 +76,8 @@ export function tauriBackend(): Backend {
     modelOffers: () => call('model_offers'),
     modelFilePick: () => call('model_file_pick'),
     modelFileAdd: (path) => call('model_file_add', { path }),
+    modelFileRemoval: (name) => call('model_file_removal', { name }),
+    modelFileRemove: (name) => call('model_file_remove', { name }),
 
     settingsGet: () => call('settings_get'),
     settingsSave: (settings) => call('settings_save', { settings }),
@@ -80,6 +85,7 @@ export function tauriBackend(): Backend {
     openExternal: (url) => call('open_external', { url }),
     quickChatHide: () => call('quick_chat_hide'),
     quickChatMove: (conversationId) => call('quick_chat_move', { conversationId }),
+    quickChatMoved: () => call('quick_chat_moved'),
 
     ...shellCalls(here),
   };

@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'vault_locked'
   | 'vault_exists'
   | 'vault_in_use'
+  | 'place_refused'
   | 'storage'
   | 'disk_full'
   | 'internal';
@@ -74,6 +75,14 @@ export interface VaultStatus {
 export interface RecoverySheet {
   groups: string[];
   askGroups: number[];
+  /** When the code was made. */
+  createdAt: string;
+}
+
+/** What stands around the recovery code in a file. */
+export interface RecoveryWords {
+  title: string;
+  notes: string[];
 }
 
 export type UnlockMethod =
@@ -92,6 +101,16 @@ export interface ModelInfo {
   window: number | null;
   sizeBytes: number | null;
   forTryingOut: boolean;
+}
+
+/** What taking a model file off the engine's list means. */
+export interface ModelFileRemoval {
+  name: string;
+  path: string;
+  /** The file is deleted from the disk too. */
+  deletesFile: boolean;
+  isDefault: boolean;
+  isLoaded: boolean;
 }
 
 export interface Context {
@@ -323,6 +342,7 @@ export interface EngineNews {
 /** Events of the shell, by name. */
 export interface ShellEvents {
   change: Change;
-  navigate: { conversationId: string };
+  /** A conversation waits to be shown; `quickChatMoved` gives it. */
+  navigate: null;
   engine: EngineNews;
 }

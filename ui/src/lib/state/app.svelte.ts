@@ -119,6 +119,20 @@ export class App {
     return this.quietly(() => this.backend.quickChatMove(conversationId));
   }
 
+  /** Shows the conversation that quick chat handed to this window, if one waits. */
+  async followMove(): Promise<void> {
+    // Nothing can be shown before the vault has been read; whoever reads it asks again.
+    if (!this.ready) return;
+    await this.quietly(async () => {
+      const moved = await this.backend.quickChatMoved();
+      if (moved === null) return;
+      const { conversation } = await this.backend.conversationOpen(moved);
+      this.page = 'chat';
+      await this.chat.open(conversation.id, conversation.contextId);
+      await this.conversations.show(conversation.contextId);
+    });
+  }
+
   onFocus(handler: () => void): Promise<Unlisten> {
     return this.backend.onFocus(handler);
   }
@@ -140,10 +154,7 @@ export class App {
   private async subscribe(): Promise<void> {
     this.unlisten.push(
       await this.backend.listen('change', (change) => this.note(change)),
-      await this.backend.listen(
-        'navigate',
-        ({ conversationId }) => void this.navigate(conversationId),
-      ),
+      await this.backend.listen('navigate', () => void this.followMove()),
       await this.backend.listen('engine', (news) => {
         if (news.kind === 'crashed') this.notices.say('engine.crashed');
       }),
@@ -151,17 +162,9 @@ export class App {
     );
   }
 
-  private async navigate(conversationId: string): Promise<void> {
-    await this.quietly(async () => {
-      const { conversation } = await this.backend.conversationOpen(conversationId);
-      this.page = 'chat';
-      await this.chat.open(conversation.id, conversation.contextId);
-      await this.conversations.show(conversation.contextId);
-    });
-  }
-
   private async drop(paths: string[]): Promise<void> {
-    for (const path of paths.filter((one) => one.toLowerCase().endsWith('.gguf'))) {
+    // Whatever is dropped is offered to the core: it says why something is no model file.
+    for (const path of paths) {
       await this.quietly(async () => {
         const model = await this.providers.addFile(path);
         this.notices.say('models.added', { name: model.name });

@@ -61,6 +61,27 @@ describe('the vault', () => {
   });
 });
 
+describe('the recovery code', () => {
+  it('goes to a file with its words, as long as it waits to be typed back', async () => {
+    const backend = fakeBackend({ vault: 'new', place: '/home/ada/code.txt' });
+    const vault = new Vault(backend);
+    const words = { title: 'Code', notes: ['one', 'two'] };
+    await expect(vault.saveRecovery(words)).rejects.toMatchObject({
+      body: { code: 'invalid_parameter' },
+    });
+    await vault.create(true, null);
+    expect(await vault.saveRecovery(words)).toBe('/home/ada/code.txt');
+    expect(backend.vault.saved?.text.split('\n')).toEqual([
+      'Code',
+      '',
+      'K7QM-X2PD-9RTA-WH4C-B6NE-V3JS-T8YF-G5LU',
+      '',
+      'one',
+      'two',
+    ]);
+  });
+});
+
 describe('contexts', () => {
   it('are made from presets and changed', async () => {
     const contexts = new Contexts(fakeBackend());
@@ -101,6 +122,22 @@ describe('providers', () => {
       [false, 'internal'],
       [true, null],
     ]);
+  });
+
+  it('remove a model file, and with it the default that it was', async () => {
+    const backend = fakeBackend({ demo: true });
+    const providers = new Providers(backend);
+    const added = await providers.addFile('/models/mine.gguf');
+    backend.world.settings.defaultModel = { providerId: 'engine', model: added.name };
+    const about = await providers.removalOf(added.name);
+    expect([about.deletesFile, about.isDefault, about.path]).toEqual([
+      false,
+      true,
+      '/models/mine.gguf',
+    ]);
+    expect(await providers.removeFile(added.name)).toEqual(about);
+    expect(backend.world.settings.defaultModel).toBeNull();
+    expect(providers.shelves[0]?.models.map((model) => model.forTryingOut)).toEqual([true]);
   });
 
   it('keep a stored key unless a new one is given', async () => {

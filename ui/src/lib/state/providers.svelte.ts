@@ -3,6 +3,7 @@ import { errorBody } from '../ipc/error';
 import type {
   ErrorBody,
   ModelChoice,
+  ModelFileRemoval,
   ModelInfo,
   ModelOffer,
   Provider,
@@ -93,6 +94,17 @@ export class Providers {
 
   async addFile(path: string): Promise<ModelInfo> {
     return this.backend.modelFileAdd(path);
+  }
+
+  /** What removing a model file would mean, for the question before it. */
+  async removalOf(name: string): Promise<ModelFileRemoval> {
+    return this.backend.modelFileRemoval(name);
+  }
+
+  async removeFile(name: string): Promise<ModelFileRemoval> {
+    const done = await this.backend.modelFileRemove(name);
+    await this.stock();
+    return done;
   }
 
   /** The choice of a model that runs in the built-in engine. */

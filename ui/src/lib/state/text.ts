@@ -1,11 +1,11 @@
-const LONE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+import { wholeText } from '../ipc/text';
 
 /** The largest message the core accepts, in UTF-8 bytes. */
 export const MESSAGE_BYTES = 1 << 20;
 
 /** Text that survives the way to Rust: halves of surrogate pairs become U+FFFD, NUL goes. */
 export function sendable(text: string): string {
-  return text.replaceAll(LONE, '\uFFFD').replaceAll('\0', '');
+  return wholeText(text).replaceAll('\0', '');
 }
 
 /** The same object with every text in it made sendable. */

@@ -1,6 +1,12 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
-import type { ErrorBody, RecoverySheet, UnlockMethod, VaultStatus } from '../ipc/types';
+import type {
+  ErrorBody,
+  RecoverySheet,
+  RecoveryWords,
+  UnlockMethod,
+  VaultStatus,
+} from '../ipc/types';
 
 const POLL_MILLIS = 700;
 
@@ -52,6 +58,11 @@ export class Vault {
       this.take(await this.backend.vaultConfirmRecovery(answers));
       this.sheet = null;
     });
+  }
+
+  /** Writes the recovery code into a file that the user chooses; `null` where that was left. */
+  async saveRecovery(words: RecoveryWords): Promise<string | null> {
+    return this.backend.vaultSaveRecovery(words);
   }
 
   async unlock(method: UnlockMethod): Promise<boolean> {

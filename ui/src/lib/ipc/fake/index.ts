@@ -2,6 +2,7 @@ import type { Backend } from '../backend';
 import { failure } from '../error';
 import type { ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
 import { FakeChat } from './chat';
+import { modelCalls, SMALL } from './models';
 import { contextOf } from './seed';
 import { FakeVault } from './vault';
 import { World } from './world';
@@ -11,18 +12,13 @@ export interface FakeOptions {
   vault?: VaultPhase;
   demo?: boolean;
   keychain?: boolean;
+  /** What the user chooses in the dialog for the recovery code; empty = closes it. */
+  place?: string;
   /** Milliseconds between two pieces of a reply. */
   pace?: number;
 }
 
-const SMALL: ModelInfo = {
-  name: 'SmolLM2-135M-Instruct.Q4_1.gguf',
-  window: 8_192,
-  sizeBytes: 98_000_000,
-  forTryingOut: true,
-};
 const MODELS: Record<string, ModelInfo[]> = {
-  engine: [SMALL],
   'provider-ollama': [
     { name: 'qwen3:8b', window: 32_768, sizeBytes: 5_200_000_000, forTryingOut: false },
   ],
@@ -78,11 +74,16 @@ type Handlers = { [N in keyof ShellEvents]: Set<(payload: ShellEvents[N]) => voi
 /** A backend in memory, as lively as the real one; `emit` plays the shell. */
 export function fakeBackend(options: FakeOptions = {}): Backend & {
   world: World;
+  vault: FakeVault;
   emit<N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void;
 } {
   const world = new World();
   if (options.demo ?? false) world.seedDemo();
-  const vault = new FakeVault(options.vault ?? 'open', options.keychain ?? true);
+  const vault = new FakeVault(
+    options.vault ?? 'open',
+    options.keychain ?? true,
+    options.place ?? '/home/ada/evenkeel-recovery-code.txt',
+  );
   const chat = new FakeChat(world, options.pace ?? 0);
   const handlers: Handlers = { change: new Set(), navigate: new Set(), engine: new Set() };
   const emit = <N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void => {
@@ -97,6 +98,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
 
   return {
     world,
+    vault,
     emit,
     ...vaultCalls(vault),
     ...contextCalls(world, open),
@@ -109,26 +111,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...modelCalls(world, open),
     settingsGet: () => open(() => world.settings),
     settingsSave: (settings) => open(() => (world.settings = settings)),
-    appInfo: () =>
-      Promise.resolve({
-        version: '0.1.0',
-        profileDir: vault.status().profileDir,
-        globalShortcut: 'unsupported',
-        quickChatCommand: 'evenkeel quick',
-      }),
-    openExternal: () => Promise.resolve(),
-    quickChatHide: () =>
-      Promise.resolve(document.body.setAttribute('data-hidden-by', 'quick-chat')),
-    quickChatMove: (id) => Promise.resolve(document.body.setAttribute('data-moved', id)),
-    listen: (name, handler) => {
-      handlers[name].add(handler);
-      return Promise.resolve(() => handlers[name].delete(handler));
-    },
-    onFileDrop: () => Promise.resolve(() => undefined),
-    onFocus: (handler) => {
-      window.addEventListener('focus', handler);
-      return Promise.resolve(() => window.removeEventListener('focus', handler));
-    },
+    ...shellCalls(world, vault, handlers),
   };
 }
 
@@ -144,7 +127,57 @@ function vaultCalls(vault: FakeVault) {
     vaultUnlock: (method) => soon(() => vault.unlock(method)),
     vaultCancelWaiting: () => soon(() => vault.cancelWaiting()),
     vaultLock: () => soon(() => vault.lock()),
+    vaultSaveRecovery: (words) => soon(() => vault.save(words)),
   } satisfies Partial<Backend>;
+}
+
+/** What the shell does and tells. */
+function shellCalls(
+  world: World,
+  vault: FakeVault,
+  handlers: Handlers,
+): Pick<
+  Backend,
+  | 'appInfo'
+  | 'openExternal'
+  | 'quickChatHide'
+  | 'quickChatMove'
+  | 'quickChatMoved'
+  | 'listen'
+  | 'onFileDrop'
+  | 'onFocus'
+> {
+  return {
+    appInfo: () =>
+      Promise.resolve({
+        version: '0.1.0',
+        profileDir: vault.status().profileDir,
+        globalShortcut: 'unsupported',
+        quickChatCommand: 'evenkeel quick',
+      }),
+    openExternal: () => Promise.resolve(),
+    quickChatHide: () =>
+      Promise.resolve(document.body.setAttribute('data-hidden-by', 'quick-chat')),
+    quickChatMove: (id) => Promise.resolve(document.body.setAttribute('data-moved', id)),
+    quickChatMoved: () => {
+      const id = world.moved;
+      world.moved = null;
+      return Promise.resolve(id);
+    },
+    listen: (name, handler) => {
+      handlers[name].add(handler);
+      return Promise.resolve(() => handlers[name].delete(handler));
+    },
+    onFileDrop: (handler) => {
+      const heard = (event: Event): void => handler((event as CustomEvent<string[]>).detail);
+      window.addEventListener('fake-drop', heard);
+      return Promise.resolve(() => window.removeEventListener('fake-drop', heard));
+    },
+    onFocus: (handler) => {
+      window.addEventListener('focus', handler);
+      return Promise.resolve(() => window.removeEventListener('focus', handler));
+    },
+  };
 }
 
 function contextCalls(world: World, open: Open) {
@@ -237,7 +270,9 @@ function conversationCalls(world: World, open: Open) {
 
 function providerCalls(world: World, open: Open) {
   const models = (id: string): ModelInfo[] =>
-    MODELS[id] ?? [{ name: 'example-model', window: null, sizeBytes: null, forTryingOut: false }];
+    (id === 'engine' ? world.engineModels : MODELS[id]) ?? [
+      { name: 'example-model', window: null, sizeBytes: null, forTryingOut: false },
+    ];
   return {
     providerList: () => open(() => world.providers),
     providerSave: (draft) =>
@@ -266,6 +301,9 @@ function providerCalls(world: World, open: Open) {
         world.onChange({ noun: 'provider', id });
       }),
     providerModels: (id) => open(() => models(id)),
+    providerDetect: () =>
+      open(() => OFFERS.flatMap((offer) => (offer.server ? [offer.server] : []))),
+    modelOffers: () => open(() => OFFERS),
     providerTest: (id) =>
       open(() => {
         const provider = world.providers.find((one) => one.id === id);
@@ -279,40 +317,24 @@ function providerCalls(world: World, open: Open) {
   } satisfies Partial<Backend>;
 }
 
-function modelCalls(world: World, open: Open) {
-  const added: ModelInfo = {
-    name: 'Qwen3-4B-Q4_K_M.gguf',
-    window: 32_768,
-    sizeBytes: 2_500_000_000,
-    forTryingOut: false,
-  };
-  const add = (): ModelInfo => {
-    MODELS.engine = [SMALL, added];
-    world.onChange({ noun: 'provider', id: 'engine' });
-    return added;
-  };
-  return {
-    providerDetect: () =>
-      open(() => OFFERS.flatMap((offer) => (offer.server ? [offer.server] : []))),
-    modelOffers: () => open(() => OFFERS),
-    modelFilePick: () => open(add),
-    modelFileAdd: (path) =>
-      open(() => {
-        if (!path.endsWith('.gguf'))
-          throw failure('model_file_invalid', `${path} is no GGUF file.`, { path });
-        return add();
-      }),
-  } satisfies Partial<Backend>;
-}
-
 /** The backend of the fake build, set up by the page's address (`?vault=locked&seed=demo&pace=5`). */
 export function fakeBackendFromAddress(search: string): Backend {
   const wish = new URLSearchParams(search);
-  return fakeBackend({
+  const backend = fakeBackend({
     vault:
       (wish.get('vault') as VaultPhase | null) ?? (wish.get('seed') === 'demo' ? 'open' : 'new'),
     demo: wish.get('seed') === 'demo',
     keychain: wish.get('keychain') !== 'none',
+    place: wish.get('place') ?? undefined,
     pace: Number(wish.get('pace') ?? 24),
   });
+  // The vault is locked and opened elsewhere: by the tray, or in the other window.
+  const turns = { 'fake-lock': 'lockedByUser', 'fake-unlock': 'open' } as const;
+  for (const [event, phase] of Object.entries(turns)) {
+    window.addEventListener(event, () => {
+      backend.vault.turn(phase);
+      backend.emit('change', { noun: 'vault', id: null });
+    });
+  }
+  return backend;
 }

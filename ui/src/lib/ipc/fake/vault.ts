@@ -1,9 +1,11 @@
 import { failure } from '../error';
-import type { RecoverySheet, UnlockMethod, VaultPhase, VaultStatus } from '../types';
+import type { RecoverySheet, RecoveryWords, UnlockMethod, VaultPhase, VaultStatus } from '../types';
+import { at } from './seed';
 
 const SHEET: RecoverySheet = {
   groups: ['K7QM', 'X2PD', '9RTA', 'WH4C', 'B6NE', 'V3JS', 'T8YF', 'G5LU'],
   askGroups: [1, 4, 6],
+  createdAt: at(0),
 };
 
 /** The vault of the in-memory backend. */
@@ -13,8 +15,13 @@ export class FakeVault {
   private hasPassphrase = true;
   private readonly keychainAvailable: boolean;
 
-  constructor(phase: VaultPhase, keychainAvailable: boolean) {
+  /** The file with the recovery code, as it was written last. */
+  saved: { path: string; text: string } | null = null;
+  private readonly place: string;
+
+  constructor(phase: VaultPhase, keychainAvailable: boolean, place: string) {
     this.phase = phase;
+    this.place = place;
     this.keychainAvailable = keychainAvailable;
   }
 
@@ -54,6 +61,20 @@ export class FakeVault {
     return SHEET;
   }
 
+  /** Writes the code to the place that the user of this world always chooses. */
+  save(words: RecoveryWords): string | null {
+    if (this.phase !== 'confirmRecovery')
+      throw failure('invalid_parameter', 'No recovery code is waiting to be typed back.');
+    if (this.place === '') return null;
+    if (this.place.startsWith('~/.local/share/evenkeel'))
+      throw failure('place_refused', `${this.place} is inside the profile folder.`);
+    this.saved = {
+      path: this.place,
+      text: [words.title, '', SHEET.groups.join('-'), '', ...words.notes].join('\n'),
+    };
+    return this.place;
+  }
+
   confirm(answers: string[]): VaultStatus {
     const right = SHEET.askGroups.every(
       (group, index) => answers[index]?.trim().toUpperCase() === SHEET.groups[group],
@@ -82,6 +103,11 @@ export class FakeVault {
 
   cancelWaiting(): void {
     if (this.phase === 'waiting') this.phase = 'locked';
+  }
+
+  /** Opens or locks it from elsewhere. */
+  turn(phase: VaultPhase): void {
+    this.phase = phase;
   }
 
   lock(): VaultStatus {

@@ -1,5 +1,15 @@
-import type { Change, Context, Conversation, Message, Preset, Provider, Settings } from '../types';
+import type {
+  Change,
+  Context,
+  Conversation,
+  Message,
+  ModelInfo,
+  Preset,
+  Provider,
+  Settings,
+} from '../types';
 import { failure } from '../error';
+import { SMALL } from './models';
 import { at, contextOf, presets, providers, settings } from './seed';
 
 /** Everything the in-memory backend remembers. */
@@ -10,6 +20,11 @@ export class World {
   readonly conversations: Conversation[] = [];
   readonly messages: Message[] = [];
   settings: Settings = settings();
+  engineModels: ModelInfo[] = [SMALL];
+  /** Where the files behind added models are, by name. */
+  readonly modelPaths = new Map<string, string>();
+  /** The conversation that quick chat handed over. */
+  moved: string | null = null;
   onChange: (change: Change) => void = () => undefined;
   private count = 0;
   private minute = 0;
@@ -116,7 +131,7 @@ export class World {
   /** Two companions and a few conversations, as after a week of use. */
   seedDemo(): void {
     this.settings.aiNoticeAccepted = true;
-    this.settings.defaultModel = { providerId: 'engine', model: 'SmolLM2-135M-Instruct.Q4_1.gguf' };
+    this.settings.defaultModel = { providerId: 'engine', model: SMALL.name };
     for (const [index, preset] of this.presets.slice(0, 2).entries()) {
       this.contexts.push(contextOf(preset, `context-${preset.id}`, index));
     }

@@ -1,0 +1,50 @@
+import { describe, expect, it, vi } from 'vitest';
+import { fakeBackend } from '../ipc/fake';
+import { App } from './app.svelte';
+
+describe('a conversation that quick chat hands over', () => {
+  function begun(): { app: App; backend: ReturnType<typeof fakeBackend>; handed: string } {
+    const backend = fakeBackend({ demo: true });
+    const handed = backend.world.conversations[0]?.id ?? '';
+    return { app: new App(backend), backend, handed };
+  }
+
+  it('is shown when the window was only made for it, and once', async () => {
+    const { app, backend, handed } = begun();
+    backend.world.moved = handed;
+    // The shell's event comes before this page listens, so nobody hears it.
+    backend.emit('navigate', null);
+    await app.start();
+    await app.enter();
+    expect(app.chat.current?.id).not.toBe(handed);
+    await app.followMove();
+    expect([app.chat.current?.id, app.page]).toEqual([handed, 'chat']);
+    const other = app.conversations.list.find((one) => one.id !== handed);
+    await app.chat.open(other?.id ?? '', other?.contextId ?? '');
+    await app.followMove();
+    expect(app.chat.current?.id).toBe(other?.id);
+  });
+
+  it('waits while the vault is not read yet', async () => {
+    const { app, backend, handed } = begun();
+    await app.start();
+    backend.world.moved = handed;
+    backend.emit('navigate', null);
+    await Promise.resolve();
+    expect(backend.world.moved).toBe(handed);
+    await app.enter();
+    await app.followMove();
+    expect(app.chat.current?.id).toBe(handed);
+  });
+
+  it('is shown at once in a window that is there', async () => {
+    const { app, backend, handed } = begun();
+    await app.start();
+    await app.enter();
+    app.page = 'settings';
+    backend.world.moved = handed;
+    backend.emit('navigate', null);
+    await vi.waitFor(() => expect(app.chat.current?.id).toBe(handed));
+    expect([app.page, backend.world.moved]).toEqual(['chat', null]);
+  });
+});
