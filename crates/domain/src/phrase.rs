@@ -207,11 +207,11 @@ impl<T: Copy> Phrases<T> {
 
     /// The first phrase of the set that begins at a word. `work` grows by the comparisons made.
     pub(crate) fn at(&self, words: &Words, at: usize, work: &mut usize) -> Option<Found<T>> {
-        self.from(words, at, work).next()
+        self.beginning(words, at, work).next()
     }
 
     /// Every phrase of the set that begins at a word; none at the end of a sentence.
-    fn from(&self, words: &Words, at: usize, work: &mut usize) -> impl Iterator<Item = Found<T>> {
+    fn beginning(&self, words: &Words, at: usize, work: &mut usize) -> impl Iterator<Item = Found<T>> {
         let word = words.word(at);
         let key = word.char_indices().nth(STEM_KEY).map_or(word, |(end, _)| &word[..end]);
         *work += 1;
@@ -226,7 +226,7 @@ impl<T: Copy> Phrases<T> {
         let mut work = 0;
         let mut all = Vec::new();
         for at in 0..words.len() {
-            all.extend(self.from(words, at, &mut work));
+            all.extend(self.beginning(words, at, &mut work));
         }
         all
     }

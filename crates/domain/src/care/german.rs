@@ -40,7 +40,7 @@ const GERMAN_SELF_HARM: &[&str] = &[
     "mich ~2 geritzt|selbst ?verletzt",
     "selbst|selber verletz*",
     "selbstverletz*",
-    "pulsadern|handgelenke ~2 ",
+    "pulsadern|handgelenke",
     "tabletten|pillen|schlaftabletten ~3 geschluckt|genommen|schlucken|geschluckt|eingeworfen",
     "von|vom ~3 brücke|bruecke|dach|hochhaus|balkon ~2 springen|stürzen|springe|runterspringen|stürze",
     "vor ~2 zug|bahn|auto ~1 werfen|springen|schmeißen|schmeissen|werfe",
@@ -51,7 +51,7 @@ const GERMAN_SELF_HARM: &[&str] = &[
 
 const GERMAN_DANGER: &[&str] = &[
     "er|sie|@kind_de ~2 schlägt|schlaegt|schlug|verprügelt|verpruegelt|würgt|wuergt|würgte|tritt|bedroht|vergewaltigt|missbraucht|begrapscht|misshandelt mich|uns|meine|mein|meinen|ihn|ihre",
-    "schlägt|schlaegt|schlug|verprügelt|würgt|wuergt|bedroht|misshandelt ~1 mich|uns|meine|mein|meinen|er|sie ~3",
+    "schlägt|schlaegt|schlug|verprügelt|würgt|wuergt|bedroht|misshandelt ~1 mich|uns|meine|mein|meinen|er|sie",
     "mich|uns|mir ~4 geschlagen|verprügelt|verpruegelt|gewürgt|gewuergt|vergewaltigt|missbraucht|misshandelt|bedroht|begrapscht|angefasst|eingesperrt",
     "wurde|werde|bin|wurden ~3 geschlagen|verprügelt|verpruegelt|vergewaltigt|missbraucht|misshandelt|gestalkt|überfallen|entführt",
     "angst vor meinem|meiner ?eigenen @kind_de",
@@ -89,7 +89,7 @@ const GERMAN_IDIOMS: &[&str] = &[
     "politischer|beruflicher|wirtschaftlicher|finanzieller selbstmord",
     "selbstmordkommando",
     "schlägt|schlaegt|schlug mich|uns|ihn|sie|meinen ~2 schach|tennis|tischtennis|rekord|fifa|poker|kartenspiel|rennen|mühle",
-    "herz|puls|uhr schlägt ~4",
+    "herz|puls|uhr schlägt",
     "mich|uns ~1 im|beim ~1 schach|tennis|tischtennis|rennen|spiel|fifa|poker|mühle ~1 geschlagen",
     "fast|beinahe|schier ~2 herzinfarkt|schlaganfall",
     "herzinfarkt|schlaganfall bekommen|gekriegt|kriegen ~4 rechnung|preis|lachen|schreck",

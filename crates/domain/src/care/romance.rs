@@ -37,7 +37,7 @@ const SPANISH_DANGER: &[&str] = &[
     "miedo a|de|que mi|me|nos ?@fam_es ?mate|pegue|mi|haga",
     "va|quiere|amenaza|amenazó|amenazado ?a|con matarme|matarnos|matar|golpearme",
     "él|ella|alguien|@fam_es ~1 intentó|quería|intentado matarme|matarnos|golpearme",
-    "voy|quiero|podría ?a matarlo|matarla|matarlos|apuñalarlo|matar ~1 ",
+    "voy|quiero|podría ?a matarlo|matarla|matarlos|apuñalarlo|matar",
     "fui|sido|he ~1 violada|violado|agredida|maltratada|golpeada|secuestrada|abusada",
     "infarto|derrame",
     "ataque al corazón|cardíaco|cardiaco",
