@@ -17,6 +17,12 @@ macro_rules! codes {
             pub const ALL: &'static [(ErrorCode, &'static str, &'static str)] =
                 &[$((ErrorCode::$variant, $text, concat!($($doc),+))),+];
 
+            /// What happened, in one sentence.
+            #[must_use]
+            pub fn description(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim_ascii_start()),+ }
+            }
+
             /// The code's name in JSON.
             #[must_use]
             pub fn as_str(self) -> &'static str {

@@ -1,22 +1,39 @@
 //! The nouns of Evenkeel and the rules that hold for them. Plain data, no IO, no clock, no
 //! randomness: times and ids are passed in.
 
+mod advice;
+mod care;
 mod chat;
 mod context;
 mod conversation;
 mod error;
+mod error_advice;
+mod feature;
+pub mod generation;
+mod history;
 mod id;
+mod lifetime;
 mod limits;
 mod message;
 mod model;
+mod phrase;
 mod preset;
 mod settings;
 
+pub use advice::{Advice, AdviceKind, PersonaField, advise};
+pub use care::{CareSign, Contact, Helpline, HelplineKind, helplines, region_of, signs};
 pub use chat::{ChatEvent, SendRequest, TokenMeter};
 pub use context::{Context, ContextDraft, ContextPatch, Revision};
 pub use conversation::Conversation;
 pub use error::{ErrorBody, ErrorCode};
+pub use feature::{Feature, FeatureFlags, FeatureStage};
+pub use history::recommended_max_history_tokens;
 pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId};
+pub use lifetime::{
+    ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRY_WARNING, HOLD_AFTER_JUMP,
+    JUMP_TOLERANCE, LONGEST_PAUSE, PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, expire_due, purge_allowance,
+    purge_step, trash_due, warning_due,
+};
 pub use limits::{FieldError, Limits};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};

@@ -1,0 +1,76 @@
+//! French.
+
+use super::rules::Language;
+
+pub(super) const FRENCH: Language = Language { self_harm: SELF_HARM, danger: DANGER, idioms: IDIOMS };
+
+const SELF_HARM: &[&str] = &[
+    "me fais|fait|faire du mal",
+    "me coupe",
+    "veux|voudrais|veut|aimerais|préfère|préférerais|envie|besoin|vais|pense|songe ?à ?de ?juste mourir|crever|disparaître",
+    "envie|idée|idées|pensées|pense ?à ?de me|m'ouvrir tuer|pendre|flinguer|noyer|foutre|jeter|mutiler|scarifier|suicider|couper|blesser",
+    "me|m'ouvrir|m'ôter ?suis|les tuer|tue|pendre|suicider|flinguer|mutiler|mutile|scarifier|scarifie|scarifié|veines|vie",
+    "m'ouvrir les veines",
+    "mettre fin à mes|ma|tout jours|vie|ça",
+    "en finir ?avec ?tout|la|ma|cette ?vie",
+    "plus|pas ?la ?vraiment envie|force|goût|raison de|à|pour vivre|continuer|exister|me ?à ?vivre ?réveiller",
+    "ne|veux plus|pas ?plus vivre|exister|me|être ?là ?réveiller",
+    "j'aimerais|voudrais|veux|espère ~2 ne|jamais|plus ?plus ?jamais me réveiller",
+    "aucune|plus ?de raison|raisons de|pour|à vivre",
+    "vie ~2 vaut|a|mérite ?plus|pas|aucun ?la|de ?peine|sens ?d'être ?vécue",
+    "mieux ~3 mort|morte|sans ?moi",
+    "serais|serait|étais|être|voudrais|suis|préférerais ~3 mieux|mort|morte ?sans ?mort|morte ?moi",
+    "j'aurais|jamais ~3 dû|né|née",
+    "personne ne me regretterait|regrettera|regretterai",
+    "avalé|pris|avaler|prendre ~3 comprimés|médicaments|somnifères|cachets|boîte",
+    "automutil*",
+    "auto mutil*",
+    "sauter|jeter|jette ~3 pont|toit|fenêtre|train|métro|balcon",
+    "fatigué|fatiguée|marre de vivre|la ?vie|exister",
+    "lettre d'adieu",
+];
+
+const DANGER: &[&str] = &[
+    "respire|respirent plus|pas|mal",
+    "me|m'a|nous ?a menace|menacé|menacée|menacer de|d' me|nous tuer|frapper",
+    "me|nous|m'a|nous ?a ?déjà bat|tape|frappe|frappé|frappée|battu|battue|violé|violée|étrangle|étranglé|menace|menacé|menacée|agressé|agressée|séquestre|séquestré|gifle|viole|harcèle",
+    "m'agresse|m'étrangle|m'étranglé|m'insulte|m'enferme ?et ?me",
+    "je|j'ai ~2 suis|été ?été battu|battue|frappé|frappée|violé|violée|agressé|agressée|abusé|abusée|étranglé|étranglée|menacé|menacée|séquestrée",
+    "peur de mon|ma ?propre @fam_fr",
+    "peur ~3 me|nous tue|tuer|frappe|frapper|batte|fasse",
+    "il|elle|ils|on|@fam_fr ~2 va|veut|voulu|essayé|essaie|menace|menacé ?de me|nous tuer|frapper|poignarder|étrangler|planter",
+    "vais|veux|envie|pourrais ?de le|la|les|te|tuer|buter|poignarder ?tuer|buter|poignarder|étrangler|planter|descendre ?quelqu'un|tout|mon|ma ?@fam_fr",
+    "attouchements",
+    "crise cardiaque|d'épilepsie",
+    "infarctus",
+    "avc",
+    "plus|pas|mal|n'arrive ?à|plus respirer|respire",
+    "inconscient|inconsciente|évanoui|évanouie",
+    "ne se réveille ?plus pas|plus",
+    "saigne ~2 beaucoup|énormément|pas|partout|abondamment",
+    "douleur|douleurs|mal ~2 poitrine",
+    "appeler|appelez|appelle|besoin ~2 samu|ambulance|secours|d'une ?ambulance",
+    "l'ambulance",
+    "bu|avalé ~2 javel|poison|pile|détergent",
+];
+
+const IDIOMS: &[&str] = &[
+    "me coupe|couper ~2 cheveux|parole|ongles|doigt|l'appétit|appétit|faim|souffle|herbe|part",
+    "mourir|mort|morte|morts|crever|crève|meurs|meurt de|d' ?trop rire|faim|froid|honte|chaud|soif|peur|curiosité|sommeil|trouille|fatigue",
+    "mourir|mort|morte d'ennui|d'envie|d'amour|d'impatience",
+    "me tue|tuer à|au ?la|le tâche|travail|boulot|sport",
+    "me tue|tuer à ?te|le|vous|lui dire|répéter|expliquer",
+    "mort|morte ?de fatigue|fatigué",
+    "nature morte",
+    "me|nous|m'a ~1 bat|battu|battue|tape ~1 aux|au|sur ?les échecs|tennis|nerfs|l'épaule|poker|cartes|jeu|système",
+    "suicide politique|commercial|professionnel|économique",
+    "failli ~2 crise|infarctus ?cardiaque",
+    "frôlé|frôlait ~2 crise cardiaque",
+    "tuer|tué le|les temps|processus|tâche|ambiance",
+    "en finir avec ce|cette|les|le|ces ~1 dossier|projet|réunion|travaux|tâche|déménagement|vaisselle|rangement|bug|paperasse",
+    "sauter du plongeoir",
+    "peux|respirer ~2 tellement ~2 ris|rire",
+    "disparaître de la circulation|liste",
+    "rire|ris|ri ~4 plus|pas respirer|respire",
+    "menace de pleuvoir",
+];
