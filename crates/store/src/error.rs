@@ -57,6 +57,12 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// A restore was interrupted, so the database in its place may be about to be replaced.
+    #[error("a restore of this vault was interrupted ({} says how far it was); start Evenkeel again to finish it", path.display())]
+    RestorePending {
+        /// The note of the restore.
+        path: PathBuf,
+    },
     /// A new database was to be made where a file is already.
     #[error("{} exists already; open it, or move it away before a new vault is made", path.display())]
     Exists {
@@ -114,7 +120,7 @@ impl StoreError {
         match self {
             Self::NotFound { .. } => ErrorCode::NotFound,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
-            Self::Busy { .. } => ErrorCode::VaultInUse,
+            Self::Busy { .. } | Self::RestorePending { .. } => ErrorCode::VaultInUse,
             Self::Damaged { .. } | Self::DamagedValue { .. } | Self::Missing { .. } | Self::Plaintext { .. } => {
                 ErrorCode::VaultDamaged
             }

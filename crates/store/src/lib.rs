@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+pub mod backup;
 mod change;
 mod column;
 mod connection;

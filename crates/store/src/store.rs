@@ -1,5 +1,6 @@
 //! The open database: one writer, a few readers, and the subscribers.
 
+use crate::backup::refuse_pending;
 use crate::change::Changes;
 use crate::connection::{self, Key, Purpose};
 use crate::migration::{self, MIGRATIONS};
@@ -33,8 +34,9 @@ impl Store {
     /// so a crash leaves either nothing or all of it. Call it only while holding the vault's lock.
     ///
     /// # Errors
-    /// `Exists` if there is a file at `path`; `File` or `DiskFull` if the disk refuses.
+    /// `Exists` if there is a file at `path`; `RestorePending`; `File` or `DiskFull` if the disk refuses.
     pub fn create(path: &Path, key: &[u8; 32], now: DateTime<Utc>) -> Result<Self, StoreError> {
+        refuse_pending(path)?;
         if path.exists() {
             return Err(StoreError::Exists { path: path.to_owned() });
         }
@@ -54,8 +56,9 @@ impl Store {
     ///
     /// # Errors
     /// `Missing`, `Plaintext` or `Damaged` (which is also what a wrong key looks like), `TooNew`,
-    /// `MigrationEdited`: the file is untouched after each of them.
+    /// `MigrationEdited`, `RestorePending`: the file is untouched after each of them.
     pub fn open(path: &Path, key: &[u8; 32], now: DateTime<Utc>) -> Result<Self, StoreError> {
+        refuse_pending(path)?;
         let key = copy_key(key);
         let mut connection = connection::open(path, &key)?;
         make_private(path)?;
@@ -169,17 +172,12 @@ impl Store {
     /// `Damaged` or `Storage` if the check itself cannot run.
     pub fn full_check(&self) -> Result<Vec<String>, StoreError> {
         let lent = self.pool.lend(&self.path, &self.key)?;
-        let connection = lent.connection()?;
-        let mut findings = Vec::new();
-        for pragma in ["PRAGMA cipher_integrity_check", "PRAGMA integrity_check", "PRAGMA foreign_key_check"] {
-            let mut statement = connection.prepare(pragma)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                findings.push(row.get::<_, String>(0)?);
-            }
-        }
-        findings.retain(|finding| finding != "ok");
-        Ok(findings)
+        findings(lent.connection()?)
+    }
+
+    /// The key, for what works on the same file with a connection of its own.
+    pub(crate) fn key(&self) -> &Key {
+        &self.key
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -215,7 +213,21 @@ impl Drop for Entered {
     }
 }
 
-fn copy_key(key: &[u8; 32]) -> Key {
+/// What is wrong with a database: page codes, structure, foreign keys.
+pub(crate) fn findings(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut findings = Vec::new();
+    for pragma in ["PRAGMA cipher_integrity_check", "PRAGMA integrity_check", "PRAGMA foreign_key_check"] {
+        let mut statement = connection.prepare(pragma)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            findings.push(row.get::<_, String>(0)?);
+        }
+    }
+    findings.retain(|finding| finding != "ok");
+    Ok(findings)
+}
+
+pub(crate) fn copy_key(key: &[u8; 32]) -> Key {
     SecretBox::new(Box::new(*key))
 }
 
@@ -231,7 +243,7 @@ fn build_database(path: &Path, key: &Key, now: DateTime<Utc>) -> Result<(), Stor
     connection.close().map_err(|(_, error)| error.into())
 }
 
-fn create_private(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn create_private(path: &Path) -> Result<(), StoreError> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -254,7 +266,7 @@ fn make_private(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn remove_if_there(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn remove_if_there(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
             Err(StoreError::File { action: "remove the unfinished", path: path.to_owned(), source })
@@ -263,13 +275,13 @@ fn remove_if_there(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn sync_file(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn sync_file(path: &Path) -> Result<(), StoreError> {
     let failed = |source| StoreError::File { action: "write", path: path.to_owned(), source };
     fs::OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all()).map_err(failed)
 }
 
 /// Makes the new name itself durable. Windows keeps names in its journal and opens no folders.
-fn sync_folder(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     if let Some(folder) = path.parent() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -281,7 +293,7 @@ fn sync_folder(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -42,7 +42,7 @@ pub struct Created {
 /// exclusive lock; [`VaultError::NoOpener`] with neither keychain nor passphrase nor
 /// `recovery_only`; the keychain's errors, [`VaultError::PassphraseRefused`], [`VaultError::Io`].
 pub fn create(profile: &Profile, options: CreateOptions<'_>, lock: &VaultLock) -> Result<Created, VaultError> {
-    if !lock.is_exclusive() || lock.path() != profile.lock_file() {
+    if !lock.is_exclusive_of(profile) {
         return Err(VaultError::InUse);
     }
     let traces = profile.traces();

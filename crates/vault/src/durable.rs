@@ -18,11 +18,12 @@ pub(crate) fn private_file(options: &mut OpenOptions, path: &Path) -> std::io::R
     options.open(path)
 }
 
-/// Writes `bytes` beside `path`, syncs them, renames them over `path` and syncs the folder.
+/// Writes `bytes` beside `path`, syncs them, renames them over `path` and syncs the folder. Only
+/// the owner may read the file.
 ///
 /// # Errors
 /// [`VaultError::Io`]; `path` then holds its old content, and no unfinished file is left.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
     let unfinished = unfinished_path(path);
     let written =
         fill(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path)).map_err(|e| VaultError::io("Writing", path, e));

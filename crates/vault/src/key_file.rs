@@ -136,6 +136,16 @@ impl KeyFile {
         Self { vault_id, generation: 1, recovery_confirmed: false, slots, repaired: false }
     }
 
+    /// Sets aside whatever copies are there, so that a file can be published.
+    pub(crate) fn clear_away(profile: &Profile) -> Result<(), VaultError> {
+        for copy in [profile.key_slots(), profile.key_slots_copy()] {
+            if fs::symlink_metadata(&copy).is_ok() {
+                move_aside(&copy)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn slot(&self, kind: SlotKind) -> Result<&Slot, VaultError> {
         self.slots.iter().find(|slot| slot.kind() == kind).ok_or(VaultError::NoSlot(kind))
     }

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod adopt;
 mod create;
 mod durable;
 mod error;
@@ -24,7 +25,9 @@ mod seal;
 mod slot;
 mod unlock;
 
+pub use adopt::adopt_key_slots;
 pub use create::{CreateOptions, Created, create};
+pub use durable::write as write_durably;
 pub use error::VaultError;
 pub use harden::harden_process;
 pub use key_file::KeyFile;

@@ -3,7 +3,7 @@
 
 use crate::{Profile, VaultError, durable};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A held lock. It is released when dropped and when the process ends, however it ends.
 #[derive(Debug)]
@@ -50,8 +50,10 @@ impl VaultLock {
         self.exclusive
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Whether it is the exclusive lock of `profile`.
+    #[must_use]
+    pub fn is_exclusive_of(&self, profile: &Profile) -> bool {
+        self.exclusive && self.path == profile.lock_file()
     }
 
     fn take(profile: &Profile, exclusive: bool) -> Result<Self, VaultError> {

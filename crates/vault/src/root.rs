@@ -18,8 +18,10 @@ pub enum Use {
     Database,
     /// API keys inside the database.
     Secrets,
-    /// Backups.
+    /// The database inside a backup.
     Backup,
+    /// What a backup says about its database.
+    BackupContents,
     /// Envelopes around exported files.
     Envelope,
 }
@@ -30,6 +32,7 @@ impl Use {
             Self::Database => b"evenkeel/db/v1",
             Self::Secrets => b"evenkeel/secrets/v1",
             Self::Backup => b"evenkeel/backup/v1",
+            Self::BackupContents => b"evenkeel/backup-contents/v1",
             Self::Envelope => b"evenkeel/envelope/v1",
         }
     }
@@ -96,7 +99,7 @@ mod tests {
     fn every_use_and_vault_has_its_own_key_and_it_never_changes() {
         let root = RootKey::from_slice(&[7; 32]).unwrap();
         let vault = Uuid::from_u128(1);
-        let uses = [Use::Database, Use::Secrets, Use::Backup, Use::Envelope];
+        let uses = [Use::Database, Use::Secrets, Use::Backup, Use::BackupContents, Use::Envelope];
         let mut keys: Vec<_> = uses.iter().map(|u| *root.subkey(vault, *u)).collect();
         keys.push(*root.subkey(Uuid::from_u128(2), Use::Database));
         let distinct: std::collections::HashSet<_> = keys.iter().collect();

@@ -1,0 +1,192 @@
+//! A restore brings back what was, keeps what is, and says beforehand what changes.
+
+use crate::room::{at, context, context_id, conversation, message};
+use crate::vault::{Vault, add, contents, day, failed, files, on, raw};
+use evenkeel_store::backup::{self, BackupCounts, BackupError, PendingRestore, Progress, RestoreRequest, Step};
+use evenkeel_vault::{KeyFile, Profile, VaultLock};
+use std::fs;
+use std::ops::ControlFlow;
+
+#[test]
+fn the_round_trip_is_equal_by_content_and_the_old_vault_is_kept() {
+    let vault = Vault::with(40);
+    let then = vault.contents();
+    let info = vault.back_up(1);
+    add(&vault.store(), 41, 50);
+    let now = vault.contents();
+    assert_ne!(then, now);
+    let restored = vault.restore(&info.path).unwrap();
+    assert_eq!(vault.contents(), then);
+    assert_eq!(restored.counts.messages, 40);
+    assert!(!restored.adopted_key_slots);
+    let aside = restored.set_aside.unwrap();
+    assert_eq!(aside.file_name().unwrap(), "vault.db.pre-restore-20261110T141320Z");
+    assert_eq!(contents(&aside, &vault.database_key()), now);
+    assert_eq!(backup::set_aside_databases(&vault.profile).unwrap(), [aside]);
+    assert_eq!(files(&vault.profile.dir().join("work")).len(), 1, "only the lock is left");
+    add(&vault.store(), 41, 42);
+    assert_eq!(vault.store().full_check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn it_can_be_stopped_until_it_is_written_down() {
+    let vault = Vault::with(10);
+    let info = vault.back_up(1);
+    add(&vault.store(), 11, 12);
+    let (now, before) = (vault.contents(), files(vault.profile.dir()));
+    let lock = VaultLock::exclusive(&vault.profile).unwrap();
+    for stop in 1.. {
+        let mut left = stop;
+        let mut last = None;
+        let mut watch = |progress: Progress| {
+            left -= 1;
+            last = Some(progress.step);
+            assert!(progress.done <= progress.of, "{progress:?}");
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let request = RestoreRequest { path: &info.path, root: &vault.root, profile: &vault.profile, lock: &lock, now: day(50) };
+        match backup::restore(&request, &mut watch) {
+            Err(BackupError::Cancelled) => {
+                assert_eq!((vault.contents(), files(vault.profile.dir())), (now.clone(), before.clone()))
+            }
+            Ok(restored) => {
+                assert_eq!((restored.counts.messages, last), (10, Some(Step::MovedIn)));
+                assert!(stop > 6, "it could be stopped {stop} times");
+                return;
+            }
+            Err(error) => panic!("stopped at call {stop}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn two_restores_in_one_second_keep_both_old_vaults() {
+    let vault = Vault::with(2);
+    let info = vault.back_up(1);
+    let first = vault.restore(&info.path).unwrap().set_aside.unwrap();
+    let second = vault.restore(&info.path).unwrap().set_aside.unwrap();
+    assert!(first != second && first.exists() && second.exists());
+    assert_eq!(backup::set_aside_databases(&vault.profile).unwrap().len(), 2);
+}
+
+#[test]
+fn an_older_schema_is_brought_up_to_date() {
+    let vault = Vault::with(2);
+    // The fixture of schema 1, under this vault's key.
+    let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/vault-v1.db");
+    fs::copy(fixture, vault.profile.database()).unwrap();
+    let outside = raw(&vault.profile.database(), &crate::room::KEY);
+    let hex: String = vault.database_key().iter().map(|byte| format!("{byte:02x}")).collect();
+    outside.execute_batch(&format!("PRAGMA rekey = \"x'{hex}'\"")).unwrap();
+    drop(outside);
+    let info = backup::make(&vault.profile, &vault.request(&vault.profile.backups(), 1, None), &mut on).unwrap();
+    assert_eq!(info.about.as_ref().unwrap().schema, 1);
+    let counts = vault.restore(&info.path).unwrap().counts;
+    assert_eq!(counts.messages, info.about.unwrap().counts.unwrap().messages);
+    assert!(counts.messages > 0);
+    let schema: i64 =
+        raw(&vault.profile.database(), &vault.database_key()).query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(schema, evenkeel_store::SCHEMA_VERSION);
+}
+
+#[test]
+fn a_backup_of_another_vault_needs_an_empty_profile() {
+    let (vault, other) = (Vault::with(2), Vault::with(5));
+    let theirs = other.back_up(1);
+    let before = vault.contents();
+    let lock = VaultLock::exclusive(&vault.profile).unwrap();
+    let error = failed(other.restore_to(&theirs.path, &vault.profile, &lock));
+    assert!(matches!(error, BackupError::OtherVault { .. }), "{error}");
+    assert_eq!(vault.contents(), before);
+    let empty = Profile::new(vault.folder.path().join("empty"));
+    let lock = VaultLock::exclusive(&empty).unwrap();
+    assert!(other.restore_to(&theirs.path, &empty, &lock).unwrap().adopted_key_slots);
+    assert_eq!(contents(&empty.database(), &other.database_key()), other.contents());
+}
+
+#[test]
+fn lost_key_slots_come_back_with_a_backup() {
+    let vault = Vault::with(3);
+    let info = vault.back_up(1);
+    fs::remove_file(vault.profile.key_slots()).unwrap();
+    fs::write(vault.profile.key_slots_copy(), b"damaged").unwrap();
+    let restored = vault.restore(&info.path).unwrap();
+    assert!(restored.adopted_key_slots && restored.set_aside.is_some());
+    assert_eq!(KeyFile::read(&vault.profile).unwrap().vault_id(), vault.key_file.vault_id());
+    assert_eq!(fs::read(vault.profile.dir().join("vault.keys.2.damaged-1")).unwrap(), b"damaged");
+}
+
+#[test]
+fn newer_key_slots_of_the_same_vault_stay() {
+    let mut vault = Vault::with(3);
+    let info = vault.back_up(1);
+    let code = evenkeel_vault::renew_recovery_code(&vault.profile, &mut vault.key_file, &vault.root).unwrap();
+    vault.restore(&info.path).unwrap();
+    let slots = KeyFile::read(&vault.profile).unwrap();
+    assert!(evenkeel_vault::unlock_recovery(&slots, &code.text()).is_ok());
+    assert!(evenkeel_vault::unlock_recovery(&slots, &vault.code).is_err());
+}
+
+#[test]
+fn a_vault_in_use_is_not_replaced() {
+    let vault = Vault::with(2);
+    let info = vault.back_up(1);
+    let shared = VaultLock::shared(&vault.profile).unwrap();
+    let error = failed(vault.restore_to(&info.path, &vault.profile, &shared));
+    assert!(matches!(error, BackupError::InUse), "{error}");
+    assert_eq!(backup::finish_pending_restore(&vault.profile, &shared).unwrap(), PendingRestore::None);
+    fs::write(vault.profile.dir().join("restore.journal"), b"{").unwrap();
+    let error = failed(backup::finish_pending_restore(&vault.profile, &shared));
+    assert!(matches!(error, BackupError::JournalDamaged { .. }), "{error}");
+    assert!(vault.profile.database().exists());
+}
+
+#[test]
+fn a_journal_never_leads_out_of_the_profile() {
+    let vault = Vault::with(2);
+    let lock = VaultLock::exclusive(&vault.profile).unwrap();
+    for (work, aside) in
+        [("../../elsewhere", "vault.db.pre-restore-1"), ("a", "../vault.db.pre-restore-1"), ("a", "vault.keys"), ("", "")]
+    {
+        let journal = format!(r#"{{"format":1,"work":"{work}","aside":"{aside}","adoptsKeySlots":false,"sha256":""}}"#);
+        fs::write(vault.profile.dir().join("restore.journal"), journal).unwrap();
+        let error = failed(backup::finish_pending_restore(&vault.profile, &lock));
+        assert!(matches!(error, BackupError::JournalDamaged { .. }), "{work} {aside}: {error}");
+    }
+}
+
+#[test]
+fn the_preview_says_what_would_change_and_changes_nothing() {
+    let vault = Vault::with(10);
+    let store = vault.store();
+    let (leaving, revision) = context(2, "Rational Advisor");
+    store.write(|write| write.insert_context(&leaving, &revision)).unwrap();
+    let info = store.backup_to(&vault.request(&vault.profile.backups(), 1, None), &mut on).unwrap();
+    let (coming, revision) = context(3, "Supportive Guide");
+    store
+        .write(|write| {
+            write.insert_context(&coming, &revision)?;
+            write.insert_conversation(&conversation(2, 3))
+        })
+        .unwrap();
+    let outside = raw(&vault.profile.database(), &vault.database_key());
+    outside.execute_batch("PRAGMA foreign_keys = ON; DELETE FROM contexts WHERE last_interaction_at % 10 = 2").unwrap();
+    drop(outside);
+    add(&store, 11, 14);
+    store.write(|write| write.delete_message(message(14, None).id)).unwrap();
+    let before = vault.contents();
+    let preview = backup::preview(&info.path, vault.keys(), &vault.profile, Some(&store), &mut on).unwrap();
+    assert_eq!(preview.then, BackupCounts { contexts: 2, conversations: 1, messages: 10 });
+    assert_eq!(preview.now, BackupCounts { contexts: 2, conversations: 2, messages: 13 });
+    let names = |contexts: &[backup::NamedContext]| contexts.iter().map(|one| (one.id, one.name.clone())).collect::<Vec<_>>();
+    assert_eq!(names(&preview.returning), [(context_id(2), "Rational Advisor".to_owned())]);
+    assert_eq!(names(&preview.vanishing), [(context_id(3), "Supportive Guide".to_owned())]);
+    assert_eq!((preview.lost_messages, preview.returning_messages), (3, 0));
+    assert_eq!(preview.lost_between, Some((at(21), at(23))));
+    assert_eq!(preview.backup.made_at, day(1));
+    assert_eq!(vault.contents(), before);
+    // On a machine without the vault everything comes back.
+    let preview =
+        backup::preview(&info.path, vault.keys(), &Profile::new(vault.folder.path().join("new")), None, &mut on).unwrap();
+    assert_eq!((preview.now.messages, preview.returning_messages, preview.returning.len()), (0, 10, 2));
+}
