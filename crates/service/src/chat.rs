@@ -224,6 +224,7 @@ impl Service {
             usage: grown.usage,
             created_at: self.now(),
             sibling_ids: vec![id],
+            vote: None,
         }
     }
 }
