@@ -83,8 +83,11 @@ impl App {
         maintain_personality: bool,
     ) -> Result<Context, BenchError> {
         let context = self.service.context_create_from_preset(PresetId::new(preset), overrides).await?;
-        let patch =
-            ContextPatch { model: Some(model), maintain_personality: Some(maintain_personality), ..ContextPatch::default() };
+        let patch = ContextPatch {
+            model: Some(Some(model)),
+            maintain_personality: Some(maintain_personality),
+            ..ContextPatch::default()
+        };
         Ok(self.service.context_update(context.id, patch).await?)
     }
 

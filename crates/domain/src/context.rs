@@ -1,9 +1,9 @@
 //! Contexts: named companions, and the immutable revisions of their personas.
 
-use crate::limits::{characters, number};
-use crate::{ContextId, FieldError, ModelChoice, PresetId, RevisionId};
+use crate::limits::{characters, number, page};
+use crate::{ContextId, FieldError, ModelChoice, PresetId, RevisionId, checked_tags};
 use chrono::{DateTime, Duration, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
 /// A companion: persona, settings, lifetime.
@@ -19,6 +19,8 @@ pub struct Context {
     pub system_prompt: String,
     /// The personality in words, at most 8,000 characters.
     pub personality: String,
+    /// Own anchor text of the revision, 1–2,000 characters; `None` = made from name and personality.
+    pub anchor: Option<String>,
     /// The current persona revision.
     pub revision_id: RevisionId,
     /// Sampling temperature, 0–1.
@@ -47,6 +49,10 @@ pub struct Context {
     pub expires_at: Option<DateTime<Utc>>,
     /// False once expired or deleted.
     pub is_active: bool,
+    /// Since when it lies in the trash; `None` = it does not.
+    pub deleted_at: Option<DateTime<Utc>>,
+    /// The user's tags, at most 20.
+    pub tags: Vec<String>,
 }
 
 impl Context {
@@ -104,6 +110,19 @@ impl Revision {
     }
 }
 
+/// A revision as one context used it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RevisionUse {
+    /// The wording; its `created_at` is its first use by any context.
+    pub revision: Revision,
+    /// When this context first used it.
+    pub used_at: DateTime<Utc>,
+    /// Messages of this context that were answered under it.
+    pub message_count: u32,
+}
+
 /// Everything needed for a new context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -131,6 +150,12 @@ pub struct ContextDraft {
     pub maintain_personality: bool,
     /// The preset it is made from.
     pub preset_id: Option<PresetId>,
+    /// Own anchor text, 1–2,000 characters; `None` = made from name and personality.
+    #[serde(default)]
+    pub anchor: Option<String>,
+    /// At most 20 tags of 1–40 characters, no two the same in lower case.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 impl ContextDraft {
@@ -145,6 +170,8 @@ impl ContextDraft {
         number("temperature", self.temperature, 0.0, 1.0)?;
         number("maxTokens", self.max_tokens, 1, 131_072)?;
         number("maxHistoryTokens", self.max_history_tokens, 500, 2_000_000)?;
+        self.anchor.as_deref().map_or(Ok(()), |anchor| characters("anchor", anchor, 1, 2_000))?;
+        checked_tags(&self.tags)?;
         self.expiry_days.map_or(Ok(()), |days| number("expiryDays", days, 1, 3_650))
     }
 }
@@ -168,12 +195,25 @@ pub struct ContextPatch {
     pub max_history_tokens: Option<u32>,
     /// Days, or 0 for never.
     pub expiry_days: Option<u32>,
-    /// The model that answers.
-    pub model: Option<ModelChoice>,
+    /// The model that answers; `null` = back to the default of the settings.
+    #[serde(default, deserialize_with = "named", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "specta", specta(type = Option<ModelChoice>))]
+    pub model: Option<Option<ModelChoice>>,
     /// Only models on this machine may answer.
     pub local_only: Option<bool>,
     /// Send the anchor.
     pub maintain_personality: Option<bool>,
+    /// Own anchor text, at most 2,000 characters; a blank one = made from name and personality.
+    #[serde(default)]
+    pub anchor: Option<String>,
+    /// All tags from now on.
+    #[serde(default)]
+    pub tags: Option<Vec<String>>,
+}
+
+/// A field that was named, even as `null`, is told from one that was left out.
+fn named<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 impl ContextPatch {
@@ -192,10 +232,76 @@ impl ContextPatch {
                 Some(days) => Some(days),
                 None => context.expiry_days,
             },
-            model: self.model.or_else(|| context.model.clone()),
+            model: self.model.unwrap_or_else(|| context.model.clone()),
             local_only: self.local_only.unwrap_or(context.local_only),
             maintain_personality: self.maintain_personality.unwrap_or(context.maintain_personality),
             preset_id: context.preset_id.clone(),
+            anchor: match self.anchor {
+                Some(anchor) => Some(anchor).filter(|anchor| !anchor.trim().is_empty()),
+                None => context.anchor.clone(),
+            },
+            tags: self.tags.unwrap_or_else(|| context.tags.clone()),
         }
+    }
+}
+
+/// In which order contexts are listed; those that are equal in it, by id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum ContextSort {
+    /// The one talked to last first.
+    #[default]
+    LastInteraction,
+    /// By name, letters of either case alike.
+    Name,
+    /// The newest first.
+    Created,
+    /// The one that expires next first, those that never do last.
+    ExpiresSoon,
+}
+
+/// Which contexts to list, and which page of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default, rename_all = "camelCase")]
+pub struct ContextQuery {
+    /// Lists expired ones too.
+    pub include_expired: bool,
+    /// Lists what is in the trash, and nothing else.
+    pub only_deleted: bool,
+    /// Only those with this tag; letters of either case are alike.
+    pub tag: Option<String>,
+    /// Only those with this text in name, personality or a tag; letters of either case are alike.
+    pub text: Option<String>,
+    /// The order.
+    pub sort: ContextSort,
+    /// The page, from 1.
+    pub page: u32,
+    /// Contexts a page, 1–500.
+    pub page_size: u32,
+}
+
+impl Default for ContextQuery {
+    fn default() -> Self {
+        Self {
+            include_expired: false,
+            only_deleted: false,
+            tag: None,
+            text: None,
+            sort: ContextSort::default(),
+            page: 1,
+            page_size: 10,
+        }
+    }
+}
+
+impl ContextQuery {
+    /// Checks page and page size.
+    ///
+    /// # Errors
+    /// The first that is outside, with value and range.
+    pub fn check(&self) -> Result<(), FieldError> {
+        page(self.page, self.page_size)
     }
 }

@@ -12,33 +12,43 @@ mod feature;
 pub mod generation;
 mod history;
 mod id;
+mod job;
 mod lifetime;
 mod limits;
 mod message;
 mod model;
 mod phrase;
 mod preset;
+mod search;
 mod settings;
+mod tag;
+mod trash;
 
 pub use advice::{Advice, AdviceKind, PersonaField, advise};
 pub use care::{CareSign, Contact, Helpline, HelplineKind, helplines, region_of, signs};
 pub use chat::{ChatEvent, SendRequest, TokenMeter};
-pub use context::{Context, ContextDraft, ContextPatch, Revision};
-pub use conversation::Conversation;
+pub use context::{Context, ContextDraft, ContextPatch, ContextQuery, ContextSort, Revision, RevisionUse};
+pub use conversation::{
+    AgentShare, ComposerDraft, Conversation, ConversationQuery, ConversationStatistics, DraftKey, TitleSource,
+};
 pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};
 pub use history::recommended_max_history_tokens;
 pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId};
+pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
     ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRY_WARNING, HOLD_AFTER_JUMP,
     JUMP_TOLERANCE, LONGEST_PAUSE, PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, expire_due, purge_allowance,
     purge_step, trash_due, warning_due,
 };
 pub use limits::{FieldError, Limits};
-pub use message::{Message, MessageStatus, Role, TokenCount, Usage};
+pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};
-pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset};
+pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetQuery};
+pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
+pub use tag::{checked_tags, folded};
+pub use trash::{KindSize, TrashId, TrashItem, VaultStatistics};
 
 #[cfg(test)]
 mod tests;

@@ -80,3 +80,9 @@ pub(crate) fn number<T: PartialOrd + std::fmt::Display>(field: &'static str, val
     }
     Err(FieldError { field, value: value.to_string(), range: format!("{min} to {max}") })
 }
+
+/// Checks a page, counted from 1, and the number of items on it, 1–500.
+pub(crate) fn page(page: u32, page_size: u32) -> Result<(), FieldError> {
+    number("page", page, 1, u32::MAX)?;
+    number("pageSize", page_size, 1, 500)
+}

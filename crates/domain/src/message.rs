@@ -81,6 +81,17 @@ pub struct Usage {
     pub cached_tokens: Option<u32>,
 }
 
+/// The user's judgement of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "lowercase")]
+pub enum Vote {
+    /// Thumbs up.
+    Up,
+    /// Thumbs down.
+    Down,
+}
+
 /// One message. Immutable once stored: an edit or a new reply is a sibling.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -114,4 +125,6 @@ pub struct Message {
     pub created_at: DateTime<Utc>,
     /// All messages with the same parent in order of birth, this one included: the branches to switch between.
     pub sibling_ids: Vec<MessageId>,
+    /// The user's judgement of it; beside the message, not a part of what is immutable.
+    pub vote: Option<Vote>,
 }

@@ -1,6 +1,7 @@
 //! Presets: templates for contexts.
 
-use crate::PresetId;
+use crate::limits::page;
+use crate::{FieldError, PresetId};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -47,4 +48,52 @@ pub struct Preset {
     pub is_active: bool,
     /// Any JSON, as text; `{"experimental":true}` marks an experimental preset.
     pub metadata: String,
+    /// Contexts that were made from it.
+    pub use_count: u32,
+    /// Replies of its contexts that the user liked.
+    pub thumbs_up: u32,
+    /// Replies of its contexts that the user disliked.
+    pub thumbs_down: u32,
+    /// It ships with the app and can be reset to its shipped text.
+    pub is_built_in: bool,
+    /// A built-in one that the user changed or hid.
+    pub is_edited: bool,
+}
+
+impl Preset {
+    /// Whether the metadata marks it as experimental.
+    #[must_use]
+    pub fn is_experimental(&self) -> bool {
+        let metadata = serde_json::from_str::<serde_json::Value>(&self.metadata).ok();
+        metadata.is_some_and(|metadata| metadata.get("experimental") == Some(&serde_json::Value::Bool(true)))
+    }
+}
+
+/// Which presets to list, and which page of them: experimental ones first, then the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default, rename_all = "camelCase")]
+pub struct PresetQuery {
+    /// Lists hidden ones too.
+    pub include_inactive: bool,
+    /// The page, from 1.
+    pub page: u32,
+    /// Presets a page, 1–500.
+    pub page_size: u32,
+}
+
+impl Default for PresetQuery {
+    fn default() -> Self {
+        Self { include_inactive: false, page: 1, page_size: 10 }
+    }
+}
+
+impl PresetQuery {
+    /// Checks page and page size.
+    ///
+    /// # Errors
+    /// The first that is outside, with value and range.
+    pub fn check(&self) -> Result<(), FieldError> {
+        page(self.page, self.page_size)
+    }
 }

@@ -21,6 +21,8 @@ fn draft() -> ContextDraft {
         local_only: false,
         maintain_personality: true,
         preset_id: None,
+        anchor: None,
+        tags: Vec::new(),
     }
 }
 
@@ -316,5 +318,126 @@ mod lifetime {
         assert_eq!(Context::expiry(noon(), Some(7)), Some(noon() + Duration::days(7)));
         assert_eq!(Context::expiry(noon(), None), None);
         assert_eq!(Context::expiry(DateTime::<Utc>::MAX_UTC, Some(1)), None, "beyond the calendar means never");
+    }
+}
+
+mod tags {
+    use super::*;
+
+    fn tags(of: &[&str]) -> Vec<String> {
+        of.iter().map(|&tag| tag.to_owned()).collect()
+    }
+
+    #[test]
+    fn are_trimmed_and_each_is_there_once() {
+        assert_eq!(checked_tags(&tags(&[" Work ", "Über"])), Ok(tags(&["Work", "Über"])));
+        let twice = checked_tags(&tags(&["Über", "ÜBER "])).unwrap_err();
+        assert_eq!((twice.field, twice.value.as_str()), ("tags", "\"ÜBER\" twice"));
+    }
+
+    #[test]
+    fn have_a_length_and_a_number() {
+        assert_eq!(checked_tags(&[]), Ok(Vec::new()));
+        assert!(checked_tags(&["🫠".repeat(40)]).is_ok());
+        for bad in ["", "  ", "a\0b", &"x".repeat(41)] {
+            assert_eq!(checked_tags(&tags(&[bad])).unwrap_err().field, "tags", "{bad:?}");
+        }
+        let many: Vec<String> = (0..21).map(|n| n.to_string()).collect();
+        assert!(checked_tags(&many[..20]).is_ok());
+        assert_eq!(checked_tags(&many).unwrap_err().range, "0 to 20");
+        assert_eq!(refused(|draft| draft.tags = tags(&["a", "A"])).0, "tags");
+    }
+}
+
+mod patch {
+    use super::*;
+
+    fn context() -> Context {
+        Context {
+            id: ContextId::from_parts(noon(), [1; 10]),
+            name: "Anna".into(),
+            system_prompt: "Anna is calm.".into(),
+            personality: String::new(),
+            anchor: Some("Stay Anna.".into()),
+            revision_id: RevisionId::new("r"),
+            temperature: 0.7,
+            max_tokens: 1_000,
+            max_history_tokens: 15_000,
+            expiry_days: Some(7),
+            model: Some(ModelChoice { provider_id: ProviderId::from_parts(noon(), [2; 10]), model: "small".into() }),
+            local_only: false,
+            maintain_personality: true,
+            preset_id: None,
+            created_at: noon(),
+            updated_at: noon(),
+            last_interaction_at: noon(),
+            expires_at: None,
+            is_active: true,
+            deleted_at: None,
+            tags: vec!["work".into()],
+        }
+    }
+
+    fn applied(json: &str) -> ContextDraft {
+        serde_json::from_str::<ContextPatch>(json).unwrap().onto(&context())
+    }
+
+    #[test]
+    fn what_is_absent_stays() {
+        let draft = applied("{}");
+        assert_eq!((draft.model, draft.anchor, draft.tags), (context().model, context().anchor, context().tags));
+        assert_eq!(serde_json::to_value(ContextPatch::default()).unwrap().get("model"), None);
+    }
+
+    #[test]
+    fn null_brings_the_default_model_back() {
+        assert_eq!(applied(r#"{"model":null}"#).model, None);
+        let chosen = r#"{"model":{"providerId":"01890a5d-ac96-774b-bcce-b302099a8057","model":"large"}}"#;
+        assert_eq!(applied(chosen).model.unwrap().model, "large");
+        for json in ["{}", r#"{"model":null}"#, chosen] {
+            let patch: ContextPatch = serde_json::from_str(json).unwrap();
+            let again = serde_json::from_str(&serde_json::to_string(&patch).unwrap()).unwrap();
+            assert_eq!(patch, again, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_blank_anchor_is_none_and_tags_are_replaced() {
+        assert_eq!(applied(r#"{"anchor":" "}"#).anchor, None);
+        assert_eq!(applied(r#"{"anchor":"New."}"#).anchor.as_deref(), Some("New."));
+        assert_eq!(applied(r#"{"tags":[]}"#).tags, Vec::<String>::new());
+        assert_eq!(refused(|draft| draft.anchor = Some("x".repeat(2_001))).0, "anchor");
+        assert_eq!(refused(|draft| draft.anchor = Some(" ".into())).0, "anchor");
+    }
+}
+
+mod queries {
+    use super::*;
+
+    #[test]
+    fn have_ranges() {
+        let contexts = |page, page_size| ContextQuery { page, page_size, ..ContextQuery::default() }.check();
+        assert_eq!((contexts(1, 1), contexts(9, 500)), (Ok(()), Ok(())));
+        assert_eq!(contexts(0, 10).unwrap_err().field, "page");
+        assert_eq!(contexts(1, 501).unwrap_err().range, "1 to 500");
+        assert_eq!(PresetQuery { page_size: 0, ..PresetQuery::default() }.check().unwrap_err().field, "pageSize");
+        assert_eq!(ConversationQuery { limit: 501, ..ConversationQuery::default() }.check().unwrap_err().field, "limit");
+        let search = |text: &str, limit, before: Option<&str>| {
+            let query = SearchQuery { text: text.into(), limit, before: before.map(str::to_owned), ..SearchQuery::default() };
+            query.check().map_err(|error| error.field)
+        };
+        assert_eq!(search("calm", 100, Some("12")), Ok(()));
+        assert_eq!(
+            (search("", 1, None), search("a", 101, None), search("a", 1, Some("x"))),
+            (Err("text"), Err("limit"), Err("before"))
+        );
+        assert_eq!(search(&"x".repeat(1_001), 1, None), Err("text"));
+    }
+
+    #[test]
+    fn are_read_from_what_is_named_alone() {
+        let query: ContextQuery = serde_json::from_str(r#"{"includeExpired":true,"sort":"expiresSoon"}"#).unwrap();
+        assert_eq!(query, ContextQuery { include_expired: true, sort: ContextSort::ExpiresSoon, ..ContextQuery::default() });
+        assert_eq!((query.page, query.page_size), (1, 10));
     }
 }

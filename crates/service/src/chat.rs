@@ -251,6 +251,7 @@ impl Service {
             usage: grown.usage,
             created_at: self.now(),
             sibling_ids: vec![id],
+            vote: None,
         }
     }
 }

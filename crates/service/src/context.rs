@@ -98,7 +98,7 @@ impl Service {
                 // Naming the lifetime begins it anew: that is how an expired context is extended.
                 let alive_from = if patch.expiry_days.is_some() { now } else { before.last_interaction_at };
                 let (mut context, revision) = shaped(patch.onto(&before), before.id, before.created_at, alive_from, now);
-                context.is_active = before.is_active;
+                (context.is_active, context.deleted_at) = (before.is_active, before.deleted_at);
                 w.update_context(&context, &revision)?;
                 Ok(Some(context))
             })
@@ -109,14 +109,14 @@ impl Service {
         }
     }
 
-    /// Takes a context out of the list; its conversations stay in the vault.
+    /// Puts a context into the trash, with its conversations.
     ///
     /// # Errors
     /// There is no such context.
     pub async fn context_delete(&self, id: ContextId) -> Result<(), ServiceError> {
         self.context_get(id).await?;
         let now = self.now();
-        self.session()?.write(move |w| w.set_context_active(id, false, now)).await
+        self.session()?.write(move |w| w.trash_context(id, now)).await
     }
 
     /// All active presets.
@@ -151,6 +151,8 @@ fn drafted(preset: &Preset, overrides: PresetOverrides) -> ContextDraft {
         local_only: false,
         maintain_personality: true,
         preset_id: Some(preset.id.clone()),
+        anchor: None,
+        tags: Vec::new(),
     }
 }
 
@@ -162,12 +164,13 @@ fn shaped(
     last_interaction_at: DateTime<Utc>,
     now: DateTime<Utc>,
 ) -> (Context, Revision) {
-    let revision = Revision::new(&draft.name, &draft.system_prompt, &draft.personality, None, now);
+    let revision = Revision::new(&draft.name, &draft.system_prompt, &draft.personality, draft.anchor.as_deref(), now);
     let context = Context {
         id,
         name: draft.name,
         system_prompt: draft.system_prompt,
         personality: draft.personality,
+        anchor: draft.anchor,
         revision_id: revision.id.clone(),
         temperature: draft.temperature,
         max_tokens: draft.max_tokens,
@@ -182,6 +185,8 @@ fn shaped(
         last_interaction_at,
         expires_at: Context::expiry(last_interaction_at, draft.expiry_days),
         is_active: true,
+        deleted_at: None,
+        tags: draft.tags,
     };
     (context, revision)
 }

@@ -22,12 +22,28 @@ pub enum Noun {
     Settings,
     /// A GGUF file of the engine.
     ModelFile,
+    /// What the scheduler does; the change's id is the job's name.
+    Job,
+    /// What is typed and not sent; the change's id is the draft's key.
+    Draft,
+    /// What the app remembers of itself, such as its running time; the change's id is the key.
+    AppState,
 }
 
 impl Noun {
     /// Every noun.
-    pub const ALL: [Self; 7] =
-        [Self::Context, Self::Preset, Self::Conversation, Self::Message, Self::Provider, Self::Settings, Self::ModelFile];
+    pub const ALL: [Self; 10] = [
+        Self::Context,
+        Self::Preset,
+        Self::Conversation,
+        Self::Message,
+        Self::Provider,
+        Self::Settings,
+        Self::ModelFile,
+        Self::Job,
+        Self::Draft,
+        Self::AppState,
+    ];
 
     /// The noun in a sentence.
     #[must_use]
@@ -40,6 +56,9 @@ impl Noun {
             Self::Provider => "provider",
             Self::Settings => "settings",
             Self::ModelFile => "model file",
+            Self::Job => "job",
+            Self::Draft => "draft",
+            Self::AppState => "state of the app",
         }
     }
 }

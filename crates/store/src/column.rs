@@ -68,3 +68,14 @@ pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize)
 pub(crate) fn of_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::defect(format!("a value has no JSON form ({error})")))
 }
+
+/// A number in a column that is never negative.
+pub(crate) fn count(row: &Row<'_>, column: usize) -> Result<u64, StoreError> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| StoreError::DamagedValue { what: format!("the count {number} in column {column}") })
+}
+
+/// A time that may be missing, as it lies in a column.
+pub(crate) fn of_time(time: Option<DateTime<Utc>>) -> Option<i64> {
+    time.map(|time| time.timestamp_millis())
+}

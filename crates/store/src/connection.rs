@@ -1,7 +1,8 @@
 //! Opening one encrypted connection: the key first, then every setting, each for a reason.
 
 use crate::StoreError;
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use evenkeel_domain::folded;
+use rusqlite::{Connection, OpenFlags, config::DbConfig, functions::FunctionFlags};
 use secrecy::{ExposeSecret, SecretBox, zeroize::Zeroizing};
 use std::{fmt::Write, fs, io::Read, path::Path, time::Duration};
 
@@ -84,7 +85,11 @@ pub(crate) fn settle(connection: &Connection, purpose: Purpose) -> Result<(), St
          PRAGMA secure_delete = ON;
          PRAGMA temp_store = MEMORY;",
     )?;
-    connection.set_prepared_statement_cache_capacity(96);
+    connection.set_prepared_statement_cache_capacity(160);
+    // SQLite's own lower() knows ASCII alone. It stands in no table, trigger or index, so that the
+    // file needs nothing but SQLCipher to be read.
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_scalar_function("folded", 1, flags, |call| Ok(call.get::<Option<String>>(0)?.map(|text| folded(&text))))?;
     match purpose {
         Purpose::Write => {
             let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;

@@ -15,8 +15,10 @@ pub(crate) struct Migration {
 }
 
 /// All steps; number n is at place n − 1. A released one is never edited, only followed.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_first", sql: include_str!("../migrations/0001_first.sql") }];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_first", sql: include_str!("../migrations/0001_first.sql") },
+    Migration { name: "0002_life", sql: include_str!("../migrations/0002_life.sql") },
+];
 
 /// The schema this build reads and writes.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;

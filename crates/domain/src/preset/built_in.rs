@@ -56,6 +56,11 @@ impl BuiltInPreset {
             updated_at: now,
             is_active: true,
             metadata: metadata.to_owned(),
+            use_count: 0,
+            thumbs_up: 0,
+            thumbs_down: 0,
+            is_built_in: true,
+            is_edited: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Revision, Role,
-    SendRequest, TokenCount,
+    SendRequest, TitleSource, TokenCount,
 };
 use evenkeel_prompt::{BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
 
@@ -195,10 +195,15 @@ impl Service {
             id: ConversationId::from_parts(now, self.random()),
             context_id,
             title: first_line.chars().take(80).collect(),
+            title_source: TitleSource::Beginning,
             active_leaf_id: None,
             message_count: 0,
+            is_pinned: false,
+            is_archived: false,
+            tags: Vec::new(),
             created_at: now,
             last_activity_at: now,
+            deleted_at: None,
         }
     }
 
@@ -220,6 +225,7 @@ impl Service {
             usage: None,
             created_at: now,
             sibling_ids: vec![id],
+            vote: None,
         }
     }
 }

@@ -94,3 +94,36 @@ fn the_files_are_numbered_without_gaps() {
     }
     assert_eq!(usize::try_from(SCHEMA_VERSION).unwrap(), MIGRATIONS.len());
 }
+
+/// What schema 1 held, as its own version wrote it.
+const OF_THE_FIRST: &str = "
+    INSERT INTO revisions VALUES ('r', 'Calm', 'Calm.', '', NULL, 1);
+    INSERT INTO presets VALUES ('p', 'P', '', 'x', '', 0.5, 1, 500, NULL, 1, 1, 1, '{}', 0);
+    INSERT INTO contexts VALUES (x'00000000000000000000000000000001', 'r', 0.5, 1, 500, NULL, NULL, NULL, 0, 1, 'p', 1, 1, 1, NULL, 1);
+    INSERT INTO contexts VALUES (x'00000000000000000000000000000002', 'r', 0.5, 1, 500, NULL, NULL, NULL, 0, 1, 'p', 1, 77, 1, NULL, 0);
+    INSERT INTO conversations VALUES (x'00000000000000000000000000000011', x'00000000000000000000000000000001', 'How calm', NULL, 1, 1, 1);
+    INSERT INTO conversations VALUES (x'00000000000000000000000000000012', x'00000000000000000000000000000001', 'My sea', NULL, 1, 1, 1);
+    INSERT INTO messages (key, id, conversation_id, context_id, depth, role, content, status, created_at) VALUES
+        (1, x'00000000000000000000000000000021', x'00000000000000000000000000000011', x'00000000000000000000000000000001', 0,
+         'user', '  \n How calm is the sea?', 'complete', 1),
+        (2, x'00000000000000000000000000000022', x'00000000000000000000000000000012', x'00000000000000000000000000000001', 0,
+         'assistant', 'Very calm.', 'complete', 1),
+        (3, x'00000000000000000000000000000023', x'00000000000000000000000000000012', x'00000000000000000000000000000001', 0,
+         'system', 'calm', 'complete', 1);";
+
+#[test]
+fn the_second_step_keeps_what_the_first_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = connection(folder.path());
+    migrate(&mut database, &MIGRATIONS[..1], now()).unwrap();
+    database.execute_batch(OF_THE_FIRST).unwrap();
+    migrate(&mut database, MIGRATIONS, now()).unwrap();
+    let text = |sql: &str| database.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    assert_eq!(text("SELECT group_concat(coalesce(deleted_at, '-'), ' ' ORDER BY id) FROM contexts"), "- 77");
+    assert_eq!(text("SELECT group_concat(title_source, ' ' ORDER BY id) FROM conversations"), "beginning user");
+    assert_eq!(text("SELECT preset_id || ' ' || contexts_made FROM preset_use"), "p 2");
+    let found = "SELECT group_concat(rowid, ' ' ORDER BY rowid) FROM message_index WHERE message_index MATCH";
+    assert_eq!(text(&format!("{found} 'calm'")), "1 2", "every message of users and contexts, no other");
+    assert_eq!(text(&format!("{found} 'user_text : calm'")), "1");
+    database.execute("INSERT INTO message_index (message_index, rank) VALUES ('integrity-check', 1)", []).unwrap();
+}

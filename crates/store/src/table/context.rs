@@ -1,9 +1,10 @@
 //! Contexts and the immutable revisions of their personas.
 
-use crate::column::{bytes, id, maybe_time, model, of_model, time};
+use super::tag::Tagged;
+use crate::column::{bytes, id, json, maybe_time, model, of_model, of_time, time};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Context, ContextId, PresetId, Revision, RevisionId};
+use evenkeel_domain::{Context, ContextId, PresetId, Revision, RevisionId, RevisionUse};
 use rusqlite::{Row, params};
 
 /// The texts come from the revision, so that the two cannot disagree.
@@ -12,14 +13,17 @@ macro_rules! select_contexts {
         concat!(
             "SELECT c.id, r.name, r.system_prompt, r.personality, c.revision_id, c.temperature, c.max_tokens,
                     c.max_history_tokens, c.expiry_days, c.provider_id, c.model, c.local_only, c.maintain_personality,
-                    c.preset_id, c.created_at, c.updated_at, c.last_interaction_at, c.expires_at, c.is_active
+                    c.preset_id, c.created_at, c.updated_at, c.last_interaction_at, c.expires_at, c.is_active,
+                    r.anchor, c.deleted_at,
+                    (SELECT json_group_array (t.tag ORDER BY t.place) FROM context_tags t WHERE t.context_id = c.id)
              FROM contexts c JOIN revisions r ON r.id = c.revision_id ",
             $rest
         )
     };
 }
+pub(super) use select_contexts;
 
-fn context(row: &Row<'_>) -> Result<Context, StoreError> {
+pub(super) fn context(row: &Row<'_>) -> Result<Context, StoreError> {
     Ok(Context {
         id: id(row, 0)?,
         name: row.get(1)?,
@@ -39,6 +43,9 @@ fn context(row: &Row<'_>) -> Result<Context, StoreError> {
         last_interaction_at: time(row, 16)?,
         expires_at: maybe_time(row, 17)?,
         is_active: row.get(18)?,
+        anchor: row.get(19)?,
+        deleted_at: maybe_time(row, 20)?,
+        tags: json(row, 21)?,
     })
 }
 
@@ -54,21 +61,24 @@ fn revision(row: &Row<'_>) -> Result<Revision, StoreError> {
 }
 
 impl ReadHandle<'_> {
-    /// One context, active or not.
+    /// One context, active or not, in the trash or not.
     ///
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
     pub fn context(&self, context_id: ContextId) -> Result<Option<Context>, StoreError> {
-        self.one(select_contexts!("WHERE c.id = ?1"), [bytes(context_id.uuid())], context)
+        self.one(select_contexts!("WHERE c.id = ?1 AND c.purged_at IS NULL"), [bytes(context_id.uuid())], context)
     }
 
-    /// Contexts, the one talked to last first.
+    /// Contexts, the one talked to last first; the inactive ones are the expired and the deleted.
     ///
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
     pub fn contexts(&self, include_inactive: bool, limit: u32, offset: u32) -> Result<Vec<Context>, StoreError> {
         self.all(
-            select_contexts!("WHERE c.is_active OR ?1 ORDER BY c.last_interaction_at DESC, c.id DESC LIMIT ?2 OFFSET ?3"),
+            select_contexts!(
+                "WHERE (c.is_active OR ?1) AND c.purged_at IS NULL
+                 ORDER BY c.last_interaction_at DESC, c.id DESC LIMIT ?2 OFFSET ?3"
+            ),
             (include_inactive, limit, offset),
             context,
         )
@@ -79,7 +89,7 @@ impl ReadHandle<'_> {
     /// # Errors
     /// `Storage` or `Damaged`.
     pub fn context_count(&self, include_inactive: bool) -> Result<u64, StoreError> {
-        self.number("SELECT count(*) FROM contexts WHERE is_active OR ?1", [include_inactive])
+        self.number("SELECT count(*) FROM contexts WHERE (is_active OR ?1) AND purged_at IS NULL", [include_inactive])
     }
 
     /// One revision; `created_at` is its first use by any context.
@@ -91,23 +101,25 @@ impl ReadHandle<'_> {
         self.one(sql, [revision_id.as_str()], revision)
     }
 
-    /// The revisions a context has had, newest first; `created_at` is the first use by this context.
+    /// The revisions a context has had, the newest first, each with the number of the context's
+    /// messages that were answered under it.
     ///
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
-    pub fn revisions(&self, context_id: ContextId) -> Result<Vec<Revision>, StoreError> {
+    pub fn revisions(&self, context_id: ContextId) -> Result<Vec<RevisionUse>, StoreError> {
         self.all(
-            "SELECT r.id, r.name, r.system_prompt, r.personality, r.anchor, u.used_at
+            "SELECT r.id, r.name, r.system_prompt, r.personality, r.anchor, r.created_at, u.used_at,
+                    (SELECT count(*) FROM messages m WHERE m.revision_id = r.id AND m.context_id = u.context_id)
              FROM context_revisions u JOIN revisions r ON r.id = u.revision_id
              WHERE u.context_id = ?1 ORDER BY u.key DESC",
             [bytes(context_id.uuid())],
-            revision,
+            |row| Ok(RevisionUse { revision: revision(row)?, used_at: time(row, 6)?, message_count: row.get(7)? }),
         )
     }
 }
 
 impl WriteHandle<'_> {
-    /// Stores a new context with its first revision.
+    /// Stores a new context with its first revision, and counts it to its preset.
     ///
     /// # Errors
     /// `Defect` if context and revision disagree or the id is taken; `Storage`, `DiskFull`.
@@ -116,8 +128,9 @@ impl WriteHandle<'_> {
         let (provider, model) = of_model(context.model.as_ref());
         self.execute(
             "INSERT INTO contexts (id, revision_id, temperature, max_tokens, max_history_tokens, expiry_days, provider_id, model,
-                 local_only, maintain_personality, preset_id, created_at, updated_at, last_interaction_at, expires_at, is_active)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                 local_only, maintain_personality, preset_id, created_at, updated_at, last_interaction_at, expires_at, is_active,
+                 deleted_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
             params![
                 bytes(context.id.uuid()),
                 context.revision_id.as_str(),
@@ -133,16 +146,22 @@ impl WriteHandle<'_> {
                 context.created_at.timestamp_millis(),
                 context.updated_at.timestamp_millis(),
                 context.last_interaction_at.timestamp_millis(),
-                context.expires_at.map(|time| time.timestamp_millis()),
+                of_time(context.expires_at),
                 context.is_active,
+                of_time(context.deleted_at),
             ],
         )?;
         self.use_revision(context, revision)?;
+        self.put_tags(Tagged::Context, bytes(context.id.uuid()), &context.tags)?;
+        if let Some(preset_id) = &context.preset_id {
+            self.count_preset_use(preset_id)?;
+        }
         self.changed(Noun::Context, context.id);
         Ok(())
     }
 
-    /// Replaces everything of a context except id and birth; the revision may be the present one.
+    /// Replaces everything of a context except id, birth and what puts it into the trash, where it
+    /// stays inactive; the revision may be the present one.
     ///
     /// # Errors
     /// `NotFound`; `Defect` if context and revision disagree; `Storage`, `DiskFull`.
@@ -154,7 +173,8 @@ impl WriteHandle<'_> {
             &context.id,
             "UPDATE contexts SET revision_id = ?2, temperature = ?3, max_tokens = ?4, max_history_tokens = ?5, expiry_days = ?6,
                  provider_id = ?7, model = ?8, local_only = ?9, maintain_personality = ?10, preset_id = ?11, updated_at = ?12,
-                 last_interaction_at = ?13, expires_at = ?14, is_active = ?15 WHERE id = ?1",
+                 last_interaction_at = ?13, expires_at = ?14, is_active = (?15 AND deleted_at IS NULL)
+             WHERE id = ?1 AND purged_at IS NULL",
             params![
                 bytes(context.id.uuid()),
                 context.revision_id.as_str(),
@@ -169,10 +189,11 @@ impl WriteHandle<'_> {
                 context.preset_id.as_ref().map(PresetId::as_str),
                 context.updated_at.timestamp_millis(),
                 context.last_interaction_at.timestamp_millis(),
-                context.expires_at.map(|time| time.timestamp_millis()),
+                of_time(context.expires_at),
                 context.is_active,
             ],
         )?;
+        self.put_tags(Tagged::Context, bytes(context.id.uuid()), &context.tags)?;
         self.use_revision(context, revision)
     }
 
@@ -189,12 +210,12 @@ impl WriteHandle<'_> {
         self.execute_on(
             Noun::Context,
             &id,
-            "UPDATE contexts SET last_interaction_at = ?2, expires_at = ?3 WHERE id = ?1",
-            (bytes(id.uuid()), now.timestamp_millis(), expires_at.map(|time| time.timestamp_millis())),
+            "UPDATE contexts SET last_interaction_at = ?2, expires_at = ?3 WHERE id = ?1 AND purged_at IS NULL",
+            (bytes(id.uuid()), now.timestamp_millis(), of_time(expires_at)),
         )
     }
 
-    /// Switches a context on, or off as expiry and deletion do; everything of it stays.
+    /// Switches a context on, or off as expiry does; everything of it stays. In the trash it stays off.
     ///
     /// # Errors
     /// `NotFound`, `Storage`, `DiskFull`.
@@ -202,16 +223,20 @@ impl WriteHandle<'_> {
         self.execute_on(
             Noun::Context,
             &id,
-            "UPDATE contexts SET is_active = ?2, updated_at = ?3 WHERE id = ?1",
+            "UPDATE contexts SET is_active = (?2 AND deleted_at IS NULL), updated_at = ?3 WHERE id = ?1 AND purged_at IS NULL",
             (bytes(id.uuid()), is_active, now.timestamp_millis()),
         )
     }
 
     fn keep_revision(&mut self, context: &Context, revision: &Revision) -> Result<(), StoreError> {
-        let of_context = (&context.revision_id, &context.name, &context.system_prompt, &context.personality);
-        if of_context != (&revision.id, &revision.name, &revision.system_prompt, &revision.personality) {
+        let of_context = (&context.revision_id, &context.name, &context.system_prompt, &context.personality, &context.anchor);
+        if of_context != (&revision.id, &revision.name, &revision.system_prompt, &revision.personality, &revision.anchor) {
             return Err(StoreError::defect(format!("context {} does not have the texts of its revision", context.id)));
         }
+        self.put_revision(revision)
+    }
+
+    pub(super) fn put_revision(&mut self, revision: &Revision) -> Result<(), StoreError> {
         self.execute(
             "INSERT INTO revisions (id, name, system_prompt, personality, anchor, created_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",

@@ -186,5 +186,6 @@ fn interrupted(draft: ReplyDraft, now: DateTime<Utc>) -> Message {
         usage: None,
         created_at: draft.updated_at.min(now),
         sibling_ids: Vec::new(),
+        vote: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Messages: the rows of the tree. How they hang together is in `tree`.
 
+use super::feedback::vote;
 use crate::column::{bytes, id, maybe_id, maybe_revision, model, of_model, time, variant};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 use evenkeel_domain::{Message, MessageId, MessageStatus, Role, TokenCount, Usage};
@@ -13,7 +14,8 @@ const STATUSES: [MessageStatus; 4] =
 macro_rules! message_columns {
     () => {
         "m.id, m.conversation_id, m.context_id, m.parent_id, m.role, m.content, m.reasoning, m.status, m.tokens, m.tokenizer, \
-         m.revision_id, m.provider_id, m.model, m.prompt_tokens, m.completion_tokens, m.cached_tokens, m.created_at"
+         m.revision_id, m.provider_id, m.model, m.prompt_tokens, m.completion_tokens, m.cached_tokens, m.created_at, \
+         (SELECT f.vote FROM feedback f WHERE f.message_id = m.id)"
     };
 }
 pub(super) use message_columns;
@@ -44,6 +46,7 @@ pub(super) fn message(row: &Row<'_>) -> Result<Message, StoreError> {
         }),
         created_at: time(row, 16)?,
         sibling_ids: Vec::new(),
+        vote: vote(row, 17)?,
     })
 }
 
@@ -72,7 +75,8 @@ impl ReadHandle<'_> {
 impl WriteHandle<'_> {
     /// Stores a message as the newest child of its parent and shows its branch; the conversation's
     /// count and activity follow, and a draft of the same id is done with. Costs the same however
-    /// long the history is. Returns the message as it is stored, with its siblings.
+    /// long the history is. Returns the message as it is stored, with its siblings; a vote is not
+    /// stored with it.
     ///
     /// # Errors
     /// `NotFound` if its conversation, its context or, in that conversation, its parent does not
@@ -99,9 +103,11 @@ impl WriteHandle<'_> {
         let (provider, model) = of_model(message.model.as_ref());
         let (tokens, tokenizer) = message.token_count.as_ref().map(|count| (count.tokens, count.tokenizer.as_str())).unzip();
         let inserted = self.try_execute(
-            "INSERT INTO messages (id, conversation_id, context_id, parent_id, depth, role, content, reasoning, status, tokens,
+            "INSERT INTO messages (key, id, conversation_id, context_id, parent_id, depth, role, content, reasoning, status, tokens,
                  tokenizer, revision_id, provider_id, model, prompt_tokens, completion_tokens, cached_tokens, created_at)
-             VALUES (?1, ?2, ?3, ?4,
+             VALUES (
+                 max (coalesce((SELECT max (key) FROM messages), 0), coalesce((SELECT max (key) FROM deleted_messages), 0)) + 1,
+                 ?1, ?2, ?3, ?4,
                  coalesce((SELECT depth + 1 FROM messages WHERE conversation_id = ?2 AND id = ?4), 0),
                  ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
             params![
@@ -131,6 +137,7 @@ impl WriteHandle<'_> {
         self.changed(Noun::Message, message.id);
         self.changed(Noun::Conversation, message.conversation_id);
         message.sibling_ids = self.children(message.conversation_id, message.parent_id)?;
+        message.vote = None;
         let millis = message.created_at.timestamp_millis();
         message.created_at = chrono::DateTime::from_timestamp_millis(millis).unwrap_or(message.created_at);
         Ok(message)

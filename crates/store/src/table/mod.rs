@@ -1,14 +1,28 @@
 //! One file for each noun: its columns, what reads it and what writes it.
 
+mod app_state;
+mod composer;
 mod context;
+mod context_list;
 mod conversation;
+mod conversation_batch;
+mod conversation_list;
+mod deleted_message;
 pub(crate) mod draft;
+mod feedback;
+mod job;
 mod message;
 pub(crate) mod model_file;
 mod preset;
 mod provider;
+mod purge;
+mod search;
 mod settings;
+mod statistics;
+mod tag;
+mod trash;
 mod tree;
+mod walk;
 
 #[cfg(test)]
 mod tests;

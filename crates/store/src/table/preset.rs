@@ -3,15 +3,16 @@
 use crate::column::time;
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{BUILT_IN_PRESETS, DefaultSettings, Preset, PresetId};
+use evenkeel_domain::{BUILT_IN_PRESETS, DefaultSettings, Preset, PresetId, PresetQuery};
 use rusqlite::{Row, params};
 
 macro_rules! select_presets {
     ($rest:literal) => {
         concat!(
             "SELECT id, name, description, system_prompt, default_personality, temperature, max_tokens, max_history_tokens,
-                    expiry_days, created_at, updated_at, is_active, metadata
-             FROM presets ",
+                    expiry_days, created_at, updated_at, is_active, metadata, coalesce(contexts_made, 0),
+                    coalesce(thumbs_up, 0), coalesce(thumbs_down, 0), is_edited
+             FROM presets LEFT JOIN preset_use ON preset_id = id ",
             $rest
         )
     };
@@ -36,8 +37,10 @@ macro_rules! insert_preset {
 }
 
 fn preset(row: &Row<'_>) -> Result<Preset, StoreError> {
+    let id = PresetId::new(row.get::<_, String>(0)?);
+    let is_built_in = built_in_place(&id) < BUILT_IN_PRESETS.len();
     Ok(Preset {
-        id: PresetId::new(row.get::<_, String>(0)?),
+        id,
         name: row.get(1)?,
         description: row.get(2)?,
         system_prompt: row.get(3)?,
@@ -52,6 +55,11 @@ fn preset(row: &Row<'_>) -> Result<Preset, StoreError> {
         updated_at: time(row, 10)?,
         is_active: row.get(11)?,
         metadata: row.get(12)?,
+        use_count: row.get(13)?,
+        thumbs_up: row.get(14)?,
+        thumbs_down: row.get(15)?,
+        is_built_in,
+        is_edited: is_built_in && row.get(16)?,
     })
 }
 
@@ -73,6 +81,20 @@ impl ReadHandle<'_> {
         let mut presets = self.all(sql, [include_inactive], preset)?;
         presets.sort_by_key(|preset| (preset.created_at, built_in_place(&preset.id)));
         Ok(presets)
+    }
+
+    /// One page of presets, and how many there are on all pages: experimental ones first, since
+    /// those are asked to be judged, then as in [`ReadHandle::presets`].
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn presets_page(&self, query: &PresetQuery) -> Result<(Vec<Preset>, u64), StoreError> {
+        let mut presets = self.presets(query.include_inactive)?;
+        presets.sort_by_key(|preset| !preset.is_experimental());
+        let total = presets.len() as u64;
+        let start = u64::from(query.page.saturating_sub(1)) * u64::from(query.page_size);
+        let page = presets.into_iter().skip(usize::try_from(start).unwrap_or(usize::MAX)).take(query.page_size as usize);
+        Ok((page.collect(), total))
     }
 }
 
@@ -100,13 +122,34 @@ impl WriteHandle<'_> {
         Ok(())
     }
 
-    /// Stores a preset, new or edited; the birth of a known one stays.
+    /// Stores a preset, new or edited; the birth and the counters of a known one stay.
     ///
     /// # Errors
     /// `Defect` if `metadata` is no JSON; `Storage`, `DiskFull`.
     pub fn upsert_preset(&mut self, preset: &Preset) -> Result<(), StoreError> {
         self.put_preset(insert_preset!(""), preset, true)?;
         self.changed(Noun::Preset, &preset.id);
+        Ok(())
+    }
+
+    /// Gives a built-in preset its shipped text and settings again, and shows it.
+    ///
+    /// # Errors
+    /// `NotFound` if none of that id ships with the app; `Storage`, `DiskFull`.
+    pub fn reset_preset(&mut self, id: &PresetId, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let shipped = BUILT_IN_PRESETS.get(built_in_place(id)).ok_or_else(|| StoreError::not_found(Noun::Preset, id))?;
+        self.put_preset(insert_preset!(""), &shipped.to_preset(now), false)?;
+        self.changed(Noun::Preset, id);
+        Ok(())
+    }
+
+    /// Counts a context that was made from a preset; one that is gone is not counted.
+    pub(super) fn count_preset_use(&mut self, id: &PresetId) -> Result<(), StoreError> {
+        let sql = "INSERT INTO preset_use (preset_id, contexts_made) SELECT id, 1 FROM presets WHERE id = ?1
+                   ON CONFLICT (preset_id) DO UPDATE SET contexts_made = contexts_made + 1";
+        if self.execute(sql, [id.as_str()])? > 0 {
+            self.changed(Noun::Preset, id);
+        }
         Ok(())
     }
 

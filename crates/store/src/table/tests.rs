@@ -4,7 +4,9 @@
 
 use crate::{ReadHandle, Store, StoreError, WriteHandle, connection};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Context, ContextId, Conversation, ConversationId, Message, MessageId, MessageStatus, Revision, Role};
+use evenkeel_domain::{
+    Context, ContextId, Conversation, ConversationId, Message, MessageId, MessageStatus, Revision, Role, TitleSource,
+};
 use rusqlite::Connection;
 use secrecy::SecretBox;
 use std::sync::Arc;
@@ -50,6 +52,7 @@ fn message(number: u64) -> Message {
         usage: None,
         created_at: at(number),
         sibling_ids: Vec::new(),
+        vote: None,
     }
 }
 
@@ -58,6 +61,11 @@ fn conversation(number: u64) -> Conversation {
         id: conversation_id(number),
         context_id: context_id(),
         title: "A thread".into(),
+        title_source: TitleSource::Beginning,
+        is_pinned: false,
+        is_archived: false,
+        tags: Vec::new(),
+        deleted_at: None,
         active_leaf_id: None,
         message_count: 0,
         created_at: at(number),
@@ -86,6 +94,9 @@ fn context() -> (Context, Revision) {
         last_interaction_at: at(0),
         expires_at: None,
         is_active: true,
+        anchor: None,
+        deleted_at: None,
+        tags: Vec::new(),
     };
     (context, revision)
 }

@@ -1,4 +1,4 @@
-//! How messages hang together: branches, siblings, and what a deletion does to them.
+//! How messages hang together: branches and siblings. What a deletion does to them is in `deleted_message`.
 //!
 //! Each walk needs `key` to shrink towards the root, as it does in every tree that was written
 //! here; so even a damaged file with a ring of parents ends it.
@@ -27,7 +27,7 @@ impl ReadHandle<'_> {
             message_columns!(),
             ", b.step FROM branch b CROSS JOIN messages m ON m.key = b.key"
         );
-        let mut path = self.all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(17)?, message(row)?)))?;
+        let mut path = self.all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(18)?, message(row)?)))?;
         if path.is_empty() {
             return Err(StoreError::not_found(Noun::Message, leaf));
         }
@@ -103,7 +103,7 @@ impl ReadHandle<'_> {
         )
     }
 
-    fn node(&self, message_id: MessageId) -> Result<Node, StoreError> {
+    pub(super) fn node(&self, message_id: MessageId) -> Result<Node, StoreError> {
         let sql = "SELECT conversation_id, parent_id FROM messages WHERE id = ?1";
         let node = self.one(sql, [bytes(message_id.uuid())], |row| {
             Ok(Node { conversation_id: id(row, 0)?, parent_id: maybe_id(row, 1)? })
@@ -112,62 +112,13 @@ impl ReadHandle<'_> {
     }
 }
 
-struct Node {
-    conversation_id: ConversationId,
-    parent_id: Option<MessageId>,
+/// Where a message hangs.
+pub(super) struct Node {
+    pub(super) conversation_id: ConversationId,
+    pub(super) parent_id: Option<MessageId>,
 }
 
 impl WriteHandle<'_> {
-    /// Deletes one message; what followed it now follows its parent. Where it was the shown leaf,
-    /// the newest of its children's branches is shown, else a sibling's, else its parent. Costs
-    /// time in proportion to the number of messages after it.
-    ///
-    /// # Errors
-    /// `NotFound`, `Storage`, `DiskFull`.
-    pub fn delete_message(&mut self, message_id: MessageId) -> Result<(), StoreError> {
-        let node = self.node(message_id)?;
-        let (id, conversation) = (bytes(message_id.uuid()), bytes(node.conversation_id.uuid()));
-        let parent = node.parent_id.map(|parent| bytes(parent.uuid()));
-        self.execute(
-            "UPDATE messages SET depth = depth - 1 WHERE key IN (
-                 WITH RECURSIVE below (key, id) AS (
-                     SELECT key, id FROM messages WHERE conversation_id = ?1 AND parent_id = ?2
-                     UNION ALL
-                     SELECT c.key, c.id FROM below b CROSS JOIN messages c
-                         ON c.conversation_id = ?1 AND c.parent_id = b.id AND c.key > b.key
-                 )
-                 SELECT key FROM below)",
-            (conversation, id),
-        )?;
-        let leaf = self.leaf_without(message_id, &node)?;
-        self.execute(
-            "UPDATE conversations SET message_count = message_count - 1,
-                 active_leaf_id = CASE WHEN active_leaf_id = ?2 THEN ?3 ELSE active_leaf_id END WHERE id = ?1",
-            (conversation, id, leaf.map(|leaf| bytes(leaf.uuid()))),
-        )?;
-        for sql in [
-            "UPDATE messages SET parent_id = ?3 WHERE conversation_id = ?1 AND parent_id = ?2",
-            "UPDATE reply_drafts SET parent_id = ?3 WHERE conversation_id = ?1 AND parent_id = ?2",
-        ] {
-            self.execute(sql, (conversation, id, parent))?;
-        }
-        self.execute("DELETE FROM messages WHERE id = ?1", [id])?;
-        self.changed(Noun::Message, message_id);
-        self.changed(Noun::Conversation, node.conversation_id);
-        Ok(())
-    }
-
-    /// The leaf to show once a message is gone; looked up while it is still there.
-    fn leaf_without(&self, message_id: MessageId, node: &Node) -> Result<Option<MessageId>, StoreError> {
-        let child = self.children(node.conversation_id, Some(message_id))?.pop();
-        let siblings = self.children(node.conversation_id, node.parent_id)?;
-        let sibling = siblings.into_iter().rfind(|&sibling| sibling != message_id);
-        match child.or(sibling) {
-            Some(start) => self.deepest_leaf(start).map(Some),
-            None => Ok(node.parent_id),
-        }
-    }
-
     /// Turns the refusal of a row that refers to a conversation, a context and a parent into the
     /// one of them that does not exist.
     pub(super) fn explain_missing(

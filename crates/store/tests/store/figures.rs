@@ -2,15 +2,31 @@
 //! the same on every run, and, on request, in time.
 
 use crate::room::{KEY, Room, at, conversation, conversation_id, message, message_id};
+use evenkeel_domain::{ConversationQuery, SearchQuery};
 use evenkeel_store::Store;
 use std::time::{Duration, Instant};
+
+/// About 40 words: common ones often, rare ones seldom, one that only this message has.
+fn words(n: u64) -> String {
+    let mut seed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut text = format!("unique{n} ");
+    for _ in 0..40 {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        // Squaring twice makes a few of the 20,000 words common, as in a language.
+        let share = (seed % 10_000) as f64 / 10_000.0;
+        text.push_str(&format!("word{} ", (share.powi(4) * 20_000.0) as u64));
+    }
+    text
+}
 
 fn chain(store: &Store, from: u64, to: u64) {
     store
         .write(|write| {
             for n in from..=to {
                 let mut one = message(n, (n > 1).then(|| n - 1));
-                one.content = format!("{} {n}", "what was said, in some words ".repeat(8));
+                one.content = words(n);
                 write.insert_message(one)?;
             }
             Ok(())
@@ -57,6 +73,16 @@ fn measure() {
             let store = Store::open(&room.path(), &KEY, at(0)).unwrap();
             assert_eq!(store.read(|read| read.path(message_id(have), 50)).unwrap().len(), 50);
         });
+        let list = timed(|_| drop(room.read(|read| read.conversations_page(&ConversationQuery::default()))));
+        let search = |text: &str| {
+            let query = SearchQuery { text: text.into(), limit: 20, ..SearchQuery::default() };
+            timed(|_| drop(room.read(|read| read.search_messages(&query))))
+        };
+        let (common, rare, both) = (search("word0 "), search("unique77"), search("word0 word1 word1"));
+        let (letter, unspaced) = (search("w"), search("海"));
+        println!(
+            "  list page {list:?}  search: common {common:?} rare {rare:?} three {both:?} one letter {letter:?} scan {unspaced:?}"
+        );
         println!(
             "  newest 50 {open:?}  page above the middle {page:?}  append {append:?}  draft {draft:?}  key to first page {key:?}"
         );
@@ -64,7 +90,16 @@ fn measure() {
     let start = Instant::now();
     room.store.read(|read| read.deepest_leaf(message_id(1))).unwrap();
     println!("branch switch at the first of {have} messages: {:?}", start.elapsed());
-    room.store.write(|write| write.insert_conversation(&conversation(2, 1))).unwrap();
+    room.write(|write| {
+        for number in 2..5_000 {
+            write.insert_conversation(&conversation(number, 1))?;
+        }
+        Ok(())
+    });
+    let list = timed(|_| drop(room.read(|read| read.conversations_page(&ConversationQuery::default()))));
+    println!("list page of 5,000 conversations: {list:?}");
+    let start = Instant::now();
+    println!("{:?} in {:?}", room.read(|read| read.vault_statistics()), start.elapsed());
     let start = Instant::now();
     room.store.write(|write| write.delete_conversation(conversation_id(1))).unwrap();
     println!("deletion of {have} messages: {:?}", start.elapsed());

@@ -1,11 +1,16 @@
 //! The store from outside: real files, real processes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod context_life;
+mod conversation_life;
 mod durability;
 mod figures;
+mod notes;
 mod opening;
 mod room;
+mod searching;
 mod secrecy;
 mod sharing;
 mod tables;
 mod tree;
+mod undo;

@@ -1,10 +1,13 @@
 //! What opens, what is refused, and that what is refused stays as it was.
 
-use crate::room::{KEY, Room, at, context, context_id, conversation_id, draft, full_reply, message, message_id};
+use crate::room::{KEY, Room, at, context, context_id, conversation, conversation_id, draft, full_reply, message, message_id};
 use crate::sharing::raw;
 use crate::tables::provider;
-use evenkeel_domain::{BUILT_IN_PRESETS, ErrorCode, ModelFileId, PresetId, Settings};
-use evenkeel_store::{ModelFile, SCHEMA_VERSION, Store, StoreError};
+use evenkeel_domain::{
+    BUILT_IN_PRESETS, DraftKey, ErrorCode, JobEnd, JobResult, ModelFileId, PresetId, SearchQuery, Settings, TitleSource, TrashId,
+    Vote,
+};
+use evenkeel_store::{ModelFile, ReadHandle, SCHEMA_VERSION, Store, StoreError};
 use std::path::{Path, PathBuf};
 
 fn refused(path: &Path, key: &[u8; 32]) -> StoreError {
@@ -148,6 +151,33 @@ fn fill(store: &Store) {
             write.upsert_model_file(&file)
         })
         .unwrap();
+    fill_life(store);
+}
+
+/// What came with schema 2.
+fn fill_life(store: &Store) {
+    let (mut trashed, revision) = context(2, "Gone");
+    (trashed.tags, trashed.preset_id) = (vec!["Old".into()], Some(PresetId::new(BUILT_IN_PRESETS[0].id)));
+    let mut pinned = conversation(2, 1);
+    (pinned.is_pinned, pinned.tags) = (true, vec!["Work".into()]);
+    let end = JobEnd { ended_at: at(7), result: JobResult::Ok, message: None, duration_ms: 2, next_run_at: Some(at(86_400_000)) };
+    store
+        .write(|write| {
+            write.insert_context(&trashed, &revision)?;
+            write.trash_context(trashed.id, at(4))?;
+            write.mark_trash_shown(at(5))?;
+            write.insert_conversation(&pinned)?;
+            write.set_feedback(message_id(2), Some(Vote::Up))?;
+            let mut undone = message(7, None);
+            undone.conversation_id = pinned.id;
+            write.insert_message(undone)?;
+            write.delete_message(message_id(7), at(6))?;
+            write.put_composer_draft(DraftKey::Conversation(pinned.id), "typed", at(6))?;
+            write.begin_job("backup", at(6))?;
+            write.end_job("backup", &end)?;
+            write.add_running_ms(1_234).map(drop)
+        })
+        .unwrap();
 }
 
 #[test]
@@ -169,17 +199,38 @@ fn a_vault_of_every_released_version_opens_with_all_it_held() {
         std::fs::copy(fixture(version), &path).unwrap_or_else(|error| panic!("no fixture of version {version}: {error}"));
         let store = Store::open(&path, &KEY, at(0)).unwrap();
         assert_eq!(store.full_check().unwrap(), Vec::<String>::new());
-        store.read(check_fixture).unwrap();
+        store.read(|read| check_fixture(read, version)).unwrap();
+        if version >= 2 {
+            store.read(check_life).unwrap();
+        }
         let recovered = store.write(|write| write.recover_drafts(at(900), |_| true)).unwrap();
         assert_eq!(recovered[0].content, "half");
     }
 }
 
-fn check_fixture(read: &evenkeel_store::ReadHandle<'_>) -> Result<(), StoreError> {
+fn check_life(read: &ReadHandle<'_>) -> Result<(), StoreError> {
+    let trash = read.trash()?;
+    assert_eq!((trash[0].id, trash[0].shown_at), (TrashId::Context(context_id(2)), Some(at(5))));
+    assert_eq!(read.context(context_id(2))?.unwrap().tags, ["Old"]);
+    let pinned = read.conversation(conversation_id(2))?.unwrap();
+    assert_eq!((pinned.is_pinned, pinned.tags.len(), pinned.title_source), (true, 1, TitleSource::Beginning));
+    assert_eq!(read.deleted_messages(pinned.id)?[0].id, message_id(7));
+    assert_eq!(read.composer_draft(DraftKey::Conversation(pinned.id))?.unwrap().text, "typed");
+    assert_eq!(read.preset(&PresetId::new(BUILT_IN_PRESETS[0].id))?.unwrap().use_count, 1);
+    assert_eq!((read.job("backup")?.unwrap().result, read.running_ms()?), (Some(JobResult::Ok), 1_234));
+    Ok(())
+}
+
+fn check_fixture(read: &ReadHandle<'_>, version: i64) -> Result<(), StoreError> {
     let (one, revision) = context(1, "Calm Counselor");
     assert_eq!(read.context(one.id)?, Some(one));
-    assert_eq!(read.revisions(context_id(1))?, std::slice::from_ref(&revision));
-    assert_eq!(read.path(message_id(3), 9)?, [message(1, None), full_reply(2, 1, &revision), message(3, Some(2))]);
+    let used = read.revisions(context_id(1))?;
+    assert_eq!((used.len(), &used[0].revision, used[0].message_count), (1, &revision, 1));
+    let mut reply = full_reply(2, 1, &revision);
+    reply.vote = (version >= 2).then_some(Vote::Up);
+    assert_eq!(read.path(message_id(3), 9)?, [message(1, None), reply, message(3, Some(2))]);
+    let found = read.search_messages(&SearchQuery { text: "grüße".into(), ..SearchQuery::default() })?;
+    assert_eq!(found.iter().map(|hit| hit.message_id).collect::<Vec<_>>(), [message_id(2)]);
     assert_eq!(read.conversation(conversation_id(1))?.unwrap().message_count, 3);
     for preset in BUILT_IN_PRESETS {
         assert!(read.preset(&PresetId::new(preset.id))?.is_some(), "{}", preset.id);

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, Message, MessageId, MessageStatus, ModelChoice, ProviderId, Revision, Role,
-    TokenCount, Usage,
+    TitleSource, TokenCount, Usage,
 };
-use evenkeel_store::{DraftOwner, ReplyDraft, Store};
+use evenkeel_store::{DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use std::path::PathBuf;
 
 pub const KEY: [u8; 32] = *b"\x93\x0f an unguessable key, 32 \xf1\x00\x7f\xe2!\x01";
@@ -65,6 +65,16 @@ impl Room {
         Self { folder: self.folder, store: Store::open(&path, &KEY, at(0)).unwrap() }
     }
 
+    /// Writes, and panics where that fails.
+    pub fn write<T>(&self, work: impl FnOnce(&mut WriteHandle<'_>) -> Result<T, StoreError>) -> T {
+        self.store.write(work).unwrap()
+    }
+
+    /// Reads, and panics where that fails.
+    pub fn read<T>(&self, work: impl FnOnce(&ReadHandle<'_>) -> Result<T, StoreError>) -> T {
+        self.store.read(work).unwrap()
+    }
+
     pub fn conversation(&self, number: u64) -> Conversation {
         self.store.read(|read| read.conversation(conversation_id(number))).unwrap().unwrap()
     }
@@ -101,6 +111,9 @@ pub fn context(number: u64, name: &str) -> (Context, Revision) {
         last_interaction_at: at(i64::try_from(number).unwrap()),
         expires_at: Some(at(9_000_000)),
         is_active: true,
+        anchor: None,
+        deleted_at: None,
+        tags: Vec::new(),
     };
     (context, revision)
 }
@@ -114,6 +127,11 @@ pub fn conversation(number: u64, context: u64) -> Conversation {
         id: conversation_id(number),
         context_id: context_id(context),
         title: format!("Thread {number}"),
+        title_source: TitleSource::Beginning,
+        is_pinned: false,
+        is_archived: false,
+        tags: Vec::new(),
+        deleted_at: None,
         active_leaf_id: None,
         message_count: 0,
         created_at: at(2),
@@ -138,6 +156,7 @@ pub fn message(number: u64, parent: Option<u64>) -> Message {
         usage: None,
         created_at: at(10 + i64::try_from(number).unwrap()),
         sibling_ids: vec![message_id(number)],
+        vote: None,
     }
 }
 

@@ -1,10 +1,11 @@
 //! Nothing of the user and nothing of the key is readable in any file.
 
-use crate::room::{KEY, Room, context, conversation, draft, message, message_id};
+use crate::room::{KEY, Room, at, context, context_id, conversation, conversation_id, draft, message, message_id};
+use crate::sharing::raw;
 use crate::tables::provider;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use evenkeel_domain::{ModelFileId, Revision, Settings};
+use evenkeel_domain::{DraftKey, JobEnd, JobResult, ModelFileId, Revision, Settings};
 use evenkeel_store::ModelFile;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,6 +51,10 @@ fn found(folder: &Path) -> Vec<String> {
     found
 }
 
+fn job_end(message: String) -> JobEnd {
+    JobEnd { ended_at: at(6), result: JobResult::Failed, message: Some(message), duration_ms: 1, next_run_at: None }
+}
+
 /// Puts a marker into every text of every table.
 fn fill(room: &Room) {
     let text = |what: &str| format!("{MARKER} {what}");
@@ -57,8 +62,9 @@ fn fill(room: &Room) {
     (one.system_prompt, one.personality) = (text("prompt"), text("personality"));
     let revision = Revision::new(&one.name, &one.system_prompt, &one.personality, Some(&text("anchor")), one.created_at);
     one.revision_id = revision.id.clone();
+    (one.anchor, one.tags) = (revision.anchor.clone(), vec![text("tag")]);
     let mut thread = conversation(1, 1);
-    thread.title = text("title");
+    (thread.title, thread.tags) = (text("title"), vec![text("tag")]);
     let mut reply = message(1, None);
     (reply.content, reply.reasoning) = (text("content").repeat(2_000), Some(text("reasoning")));
     let mut cloud = provider(1);
@@ -80,6 +86,11 @@ fn fill(room: &Room) {
             write.insert_message(reply)?;
             write.set_message_metadata(message_id(1), Some(&format!("{{\"{MARKER}\":1}}")))?;
             write.put_draft(&draft(2, 1, &text("draft"), 1))?;
+            write.put_composer_draft(DraftKey::Conversation(thread.id), &text("typed"), at(5))?;
+            write.put_composer_draft(DraftKey::Context(one.id), &text("typed"), at(5))?;
+            write.begin_job("backup", at(5))?;
+            write.end_job("backup", &job_end(text("message")))?;
+            write.put_app_state("key", &text("state"))?;
             write.put_settings(&Settings { quick_chat_shortcut: text("shortcut"), ..Settings::default() })?;
             write.upsert_provider(&cloud)?;
             write.set_provider_key(cloud.id, Some((MARKER.as_bytes(), MARKER)))?;
@@ -98,16 +109,55 @@ fn no_file_holds_a_word_or_the_key() {
     assert_eq!(found(room.folder.path()), Vec::<String>::new());
 
     // Aborted writes, deletions and sorting must leave nothing either.
-    room.store.write(|write| write.delete_message(message_id(1))).unwrap();
+    room.store.write(|write| write.delete_message(message_id(1), at(700))).unwrap();
     let _ = room.store.write(|write| {
         write.insert_message(message(3, None))?;
-        write.delete_message(message_id(99))
+        write.delete_message(message_id(99), at(700))
     });
     assert_eq!(found(room.folder.path()), Vec::<String>::new());
     let Room { folder, store } = room;
     drop(store);
     assert_eq!(files(folder.path()).keys().map(String::as_str).collect::<Vec<_>>(), ["vault.db"], "the log is merged on close");
     assert_eq!(found(folder.path()), Vec::<String>::new());
+}
+
+/// All pages of a database as they are once decrypted, those that nothing uses any more included.
+fn decrypted(path: &Path) -> Vec<u8> {
+    let mut connection = raw(path);
+    connection.query_row("PRAGMA wal_checkpoint (TRUNCATE)", [], |_| Ok(())).unwrap();
+    connection.serialize("main").unwrap().to_vec()
+}
+
+#[test]
+fn what_is_purged_is_in_no_page_not_even_in_the_index() {
+    let words = ["zirconium", "tourmaline"];
+    let held = |room: &Room| words.map(|word| contains(&decrypted(&room.path()), word.as_bytes()));
+    let room = Room::furnished();
+    let (other, revision) = context(2, "Other");
+    room.write(|write| {
+        write.insert_context(&other, &revision)?;
+        write.insert_conversation(&conversation(2, 2))?;
+        for n in 1..200 {
+            let mut one = message(n, (n > 1).then(|| n - 1));
+            // Enough other words for several segments, with the markers among them.
+            one.content = (0..60).map(|word| format!("word{} ", (n * 31 + word * 7) % 900)).collect::<String>();
+            one.content.push_str(words[usize::from(n == 150)]);
+            one.reasoning = Some(words[0].to_owned());
+            write.insert_message(one)?;
+        }
+        let mut kept = message(500, None);
+        (kept.conversation_id, kept.context_id) = (conversation_id(2), context_id(2));
+        write.insert_message(kept).map(drop)
+    });
+    assert_eq!(held(&room), [true, true], "the look at the pages finds what is there");
+    // One message alone, then all the rest.
+    room.write(|write| write.delete_message(message_id(150), at(700)));
+    room.write(|write| write.forget_deleted_messages(at(701)));
+    assert_eq!(held(&room), [true, false], "forgotten together with its only message");
+    room.write(|write| write.purge_context(context_id(1), at(800)));
+    assert_eq!(held(&room), [false, false]);
+    assert!(!contains(&decrypted(&room.path()), b"Calm Counselor"), "nor its persona");
+    assert!(contains(&decrypted(&room.path()), b"Other"), "what stays is there");
 }
 
 #[test]

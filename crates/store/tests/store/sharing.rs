@@ -94,7 +94,7 @@ fn changes_are_told_once_and_only_after_the_commit() {
     room.store
         .write(|write| {
             write.rename_conversation(conversation_id(1), "never")?;
-            write.delete_message(message_id(77))
+            write.delete_message(message_id(77), at(700))
         })
         .unwrap_err();
     assert_eq!(receiver.try_iter().count(), 0, "nothing of what was undone");

@@ -23,13 +23,16 @@ fn a_context_keeps_every_field_and_its_revisions() {
 
     let second = Revision::new("Calm Counselor", "Answers briefly.", "patient, warm", Some("stay calm"), at(50));
     (one.system_prompt, one.revision_id) = ("Answers briefly.".into(), second.id.clone());
+    (one.anchor, one.tags) = (Some("stay calm".into()), vec!["Work".into(), "übung".into()]);
     (one.model, one.expiry_days, one.expires_at, one.updated_at, one.local_only) = (None, None, None, at(50), false);
     room.store.write(|write| write.update_context(&one, &second)).unwrap();
     // Back to the first wording: it is not a third revision.
     (one.system_prompt, one.revision_id, one.updated_at) = (first.system_prompt.clone(), first.id.clone(), at(60));
+    one.anchor = None;
     room.store.write(|write| write.update_context(&one, &first)).unwrap();
     assert_eq!(room.store.read(|read| read.context(one.id)).unwrap().as_ref(), Some(&one));
-    assert_eq!(room.store.read(|read| read.revisions(one.id)).unwrap(), [second.clone(), first]);
+    let used: Vec<_> = room.read(|read| read.revisions(one.id)).into_iter().map(|used| (used.revision, used.used_at)).collect();
+    assert_eq!(used, [(second.clone(), at(50)), (first, at(1))]);
     assert_eq!(room.store.read(|read| read.revision(&second.id)).unwrap(), Some(second));
 }
 
@@ -76,9 +79,9 @@ fn presets_are_seeded_once_and_edits_survive() {
     assert_eq!(shipped, BUILT_IN_PRESETS.iter().map(|built_in| built_in.to_preset(at(5))).collect::<Vec<_>>());
 
     let mut edited = shipped[0].clone();
-    (edited.system_prompt, edited.updated_at) = ("Mine.".into(), at(7));
+    (edited.system_prompt, edited.updated_at, edited.is_edited) = ("Mine.".into(), at(7), true);
     let mut own = shipped[1].clone();
-    (own.id, own.created_at) = (PresetId::new("preset-own"), at(8));
+    (own.id, own.created_at, own.is_built_in) = (PresetId::new("preset-own"), at(8), false);
     let deleted = shipped[2].id.clone();
     room.store
         .write(|write| {
@@ -340,7 +343,7 @@ fn writes_to_what_is_gone_say_so() {
     assert_eq!(write(&|w| w.insert_conversation(&conversation(1, 5))), ErrorCode::NotFound);
     assert_eq!(write(&|w| w.rename_conversation(conversation_id(5), "x")), ErrorCode::NotFound);
     assert_eq!(write(&|w| w.delete_conversation(conversation_id(5))), ErrorCode::NotFound);
-    assert_eq!(write(&|w| w.delete_message(message_id(5))), ErrorCode::NotFound);
+    assert_eq!(write(&|w| w.delete_message(message_id(5), at(700))), ErrorCode::NotFound);
     assert_eq!(write(&|w| w.delete_provider(provider_id(5))), ErrorCode::NotFound);
     assert_eq!(write(&|w| w.delete_model_file(&ModelFileId::new("none"))), ErrorCode::NotFound);
     assert_eq!(code(room.store.read(|r| r.path(message_id(5), 5))), ErrorCode::NotFound);

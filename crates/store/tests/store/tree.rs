@@ -1,6 +1,6 @@
 //! The tree of messages against a plain model of it.
 
-use crate::room::{Room, conversation, conversation_id, message, message_id};
+use crate::room::{Room, at, conversation, conversation_id, message, message_id};
 use evenkeel_domain::MessageId;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -56,7 +56,7 @@ fn a_branch_switch_leads_to_the_newest_end() {
 #[test]
 fn deleting_the_shown_leaf_shows_the_nearest_branch() {
     let room = branched();
-    let delete = |number| room.store.write(|write| write.delete_message(message_id(number))).unwrap();
+    let delete = |number| room.store.write(|write| write.delete_message(message_id(number), at(700))).unwrap();
     let shown = || room.conversation(1).active_leaf_id;
     delete(6);
     assert_eq!(shown(), Some(message_id(5)));
@@ -77,7 +77,7 @@ fn deleting_a_first_message_leaves_a_draft_below_it_whole() {
         .write(|write| {
             write.insert_message(message(1, None))?;
             write.put_draft(&crate::room::draft(2, 1, "half", 1))?;
-            write.delete_message(message_id(1))?;
+            write.delete_message(message_id(1), at(700))?;
             write.recover_drafts(crate::room::at(900), |_| true)
         })
         .unwrap();
@@ -93,7 +93,7 @@ fn a_ring_of_parents_in_a_damaged_file_ends_every_walk() {
     outside.execute("UPDATE messages SET parent_id = ?1 WHERE id = ?2", (bytes(4), bytes(1))).unwrap();
     assert_eq!(path(&room, 4, 1_000_000), ids(&[1, 2, 3, 4]));
     assert_eq!(room.store.read(|read| read.deepest_leaf(message_id(4))).unwrap(), message_id(4));
-    room.store.write(|write| write.delete_message(message_id(3))).unwrap();
+    room.store.write(|write| write.delete_message(message_id(3), at(700))).unwrap();
 }
 
 #[derive(Debug, Clone)]
@@ -164,7 +164,7 @@ fn run(room: &Room, steps: &[Step], number: u64) -> Model {
                     }
                     Step::Delete(index) => {
                         if let Some(id) = pick(index) {
-                            write.delete_message(id)?;
+                            write.delete_message(id, at(700))?;
                             model.delete(id);
                         }
                     }

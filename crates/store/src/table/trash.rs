@@ -1,0 +1,111 @@
+//! The trash: what lies in it, how it gets there and out again.
+
+use crate::column::{bytes, id, maybe_time, of_time, time};
+use crate::{Noun, ReadHandle, StoreError, WriteHandle};
+use chrono::{DateTime, Utc};
+use evenkeel_domain::{ContextId, TrashId, TrashItem};
+
+impl ReadHandle<'_> {
+    /// Everything in the trash, the last deleted first. A context stands for its conversations,
+    /// except for those that were put there before it.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn trash(&self) -> Result<Vec<TrashItem>, StoreError> {
+        self.all(
+            "SELECT 0, id, deleted_at, trash_shown_at, purge_due_running_ms FROM contexts
+             WHERE deleted_at IS NOT NULL AND purged_at IS NULL
+             UNION ALL
+             SELECT 1, id, deleted_at, trash_shown_at, purge_due_running_ms FROM conversations WHERE deleted_at IS NOT NULL
+             ORDER BY 3 DESC, 1, 2",
+            [],
+            |row| {
+                Ok(TrashItem {
+                    id: if row.get(0)? { TrashId::Conversation(id(row, 1)?) } else { TrashId::Context(id(row, 1)?) },
+                    deleted_at: time(row, 2)?,
+                    shown_at: maybe_time(row, 3)?,
+                    purge_due_running_ms: row.get::<_, Option<i64>>(4)?.and_then(|ms| u64::try_from(ms).ok()),
+                })
+            },
+        )
+    }
+}
+
+impl WriteHandle<'_> {
+    /// Puts a context into the trash, with its conversations. One that lies there stays as it is.
+    ///
+    /// # Errors
+    /// `NotFound`, `Storage`, `DiskFull`.
+    pub fn trash_context(&mut self, id: ContextId, now: DateTime<Utc>) -> Result<(), StoreError> {
+        self.execute_on(
+            Noun::Context,
+            &id,
+            "UPDATE contexts SET is_active = 0, deleted_at = coalesce(deleted_at, ?2) WHERE id = ?1 AND purged_at IS NULL",
+            (bytes(id.uuid()), now.timestamp_millis()),
+        )
+    }
+
+    /// Takes a context out of the trash and switches it on, with the lifetime that is given.
+    ///
+    /// # Errors
+    /// `NotFound` if it does not lie in the trash; `Storage`, `DiskFull`.
+    pub fn restore_context(
+        &mut self,
+        id: ContextId,
+        now: DateTime<Utc>,
+        expires_at: Option<DateTime<Utc>>,
+    ) -> Result<(), StoreError> {
+        self.execute_on(
+            Noun::Context,
+            &id,
+            "UPDATE contexts SET deleted_at = NULL, trash_shown_at = NULL, purge_due_running_ms = NULL, is_active = 1,
+                 updated_at = ?2, expires_at = ?3
+             WHERE id = ?1 AND deleted_at IS NOT NULL AND purged_at IS NULL",
+            (bytes(id.uuid()), now.timestamp_millis(), of_time(expires_at)),
+        )
+    }
+
+    /// Notes that the trash was shown with what lies in it now. Only the first time counts.
+    ///
+    /// # Errors
+    /// `Storage`, `DiskFull`.
+    pub fn mark_trash_shown(&mut self, now: DateTime<Utc>) -> Result<(), StoreError> {
+        for (noun, sql) in [
+            (
+                Noun::Context,
+                "UPDATE contexts SET trash_shown_at = ?1
+                 WHERE deleted_at IS NOT NULL AND trash_shown_at IS NULL AND purged_at IS NULL RETURNING id",
+            ),
+            (
+                Noun::Conversation,
+                "UPDATE conversations SET trash_shown_at = ?1 WHERE deleted_at IS NOT NULL AND trash_shown_at IS NULL RETURNING id",
+            ),
+        ] {
+            let shown = self.all(sql, [now.timestamp_millis()], |row| id::<uuid::Uuid>(row, 0))?;
+            for id in shown {
+                self.changed(noun, id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the app's running time, in milliseconds, at which something in the trash was first
+    /// found due to be purged; `None` when it is due no more.
+    ///
+    /// # Errors
+    /// `NotFound` if it does not lie in the trash; `Storage`, `DiskFull`.
+    pub fn set_purge_due(&mut self, item: TrashId, running_ms: Option<u64>) -> Result<(), StoreError> {
+        let running_ms = running_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        match item {
+            TrashId::Context(id) => {
+                let sql = "UPDATE contexts SET purge_due_running_ms = ?2
+                           WHERE id = ?1 AND deleted_at IS NOT NULL AND purged_at IS NULL";
+                self.execute_on(Noun::Context, &id, sql, (bytes(id.uuid()), running_ms))
+            }
+            TrashId::Conversation(id) => {
+                let sql = "UPDATE conversations SET purge_due_running_ms = ?2 WHERE id = ?1 AND deleted_at IS NOT NULL";
+                self.execute_on(Noun::Conversation, &id, sql, (bytes(id.uuid()), running_ms))
+            }
+        }
+    }
+}
