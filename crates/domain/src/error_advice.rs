@@ -33,6 +33,7 @@ impl ErrorCode {
             Self::EngineCrashed => "Send the message again; if it happens often, choose a smaller model.",
             Self::ModelFileInvalid => "Download the file again, or choose a GGUF file of a chat model.",
             Self::ModelFileMissing => "Put the file back where it was, or add it again from its new place.",
+            Self::PlaceRefused => "Choose a folder outside the profile, best on another disk.",
             Self::KeychainUnavailable => {
                 "Start the keychain service of the system, or open the vault with the recovery code or passphrase."
             }

@@ -173,7 +173,7 @@ fn the_preview_says_what_would_change_and_changes_nothing() {
     outside.execute_batch("PRAGMA foreign_keys = ON; DELETE FROM contexts WHERE last_interaction_at % 10 = 2").unwrap();
     drop(outside);
     add(&store, 11, 14);
-    store.write(|write| write.delete_message(message(14, None).id)).unwrap();
+    store.write(|write| write.delete_message(message(14, None).id, at(30))).unwrap();
     let before = vault.contents();
     let preview = backup::preview(&info.path, vault.keys(), &vault.profile, Some(&store), &mut on).unwrap();
     assert_eq!(preview.then, BackupCounts { contexts: 2, conversations: 1, messages: 10 });

@@ -229,6 +229,10 @@ export type ContextDraft_Deserialize = {
 	maintainPersonality: boolean,
 	/**  The preset it is made from. */
 	presetId?: PresetId | null,
+	/**  Own anchor text, 1–2,000 characters; `None` = made from name and personality. */
+	anchor?: string | null,
+	/**  At most 20 tags of 1–40 characters, no two the same in lower case. */
+	tags?: string[],
 };
 
 /**  Everything needed for a new context. */
@@ -255,6 +259,10 @@ export type ContextDraft_Serialize = {
 	maintainPersonality: boolean,
 	/**  The preset it is made from. */
 	presetId: PresetId | null,
+	/**  Own anchor text, 1–2,000 characters; `None` = made from name and personality. */
+	anchor: string | null,
+	/**  At most 20 tags of 1–40 characters, no two the same in lower case. */
+	tags: string[],
 };
 
 /**  Names a context. */
@@ -279,12 +287,16 @@ export type ContextPatch_Deserialize = {
 	maxHistoryTokens?: number | null,
 	/**  Days, or 0 for never. */
 	expiryDays?: number | null,
-	/**  The model that answers. */
+	/**  The model that answers; `null` = back to the default of the settings. */
 	model?: ModelChoice | null,
 	/**  Only models on this machine may answer. */
 	localOnly?: boolean | null,
 	/**  Send the anchor. */
 	maintainPersonality?: boolean | null,
+	/**  Own anchor text, at most 2,000 characters; a blank one = made from name and personality. */
+	anchor?: string | null,
+	/**  All tags from now on. */
+	tags?: string[] | null,
 };
 
 /**  What to change of a context; a field that is absent stays. */
@@ -303,12 +315,16 @@ export type ContextPatch_Serialize = {
 	maxHistoryTokens: number | null,
 	/**  Days, or 0 for never. */
 	expiryDays: number | null,
-	/**  The model that answers. */
-	model: ModelChoice | null,
+	/**  The model that answers; `null` = back to the default of the settings. */
+	model?: ModelChoice,
 	/**  Only models on this machine may answer. */
 	localOnly: boolean | null,
 	/**  Send the anchor. */
 	maintainPersonality: boolean | null,
+	/**  Own anchor text, at most 2,000 characters; a blank one = made from name and personality. */
+	anchor: string | null,
+	/**  All tags from now on. */
+	tags: string[] | null,
 };
 
 /**  A companion: persona, settings, lifetime. */
@@ -321,6 +337,8 @@ export type Context_Deserialize = {
 	systemPrompt: string,
 	/**  The personality in words, at most 8,000 characters. */
 	personality: string,
+	/**  Own anchor text of the revision, 1–2,000 characters; `None` = made from name and personality. */
+	anchor?: string | null,
 	/**  The current persona revision. */
 	revisionId: RevisionId,
 	/**  Sampling temperature, 0–1. */
@@ -349,6 +367,10 @@ export type Context_Deserialize = {
 	expiresAt?: string | null,
 	/**  False once expired or deleted. */
 	isActive: boolean,
+	/**  Since when it lies in the trash; `None` = it does not. */
+	deletedAt?: string | null,
+	/**  The user's tags, at most 20. */
+	tags: string[],
 };
 
 /**  A companion: persona, settings, lifetime. */
@@ -361,6 +383,8 @@ export type Context_Serialize = {
 	systemPrompt: string,
 	/**  The personality in words, at most 8,000 characters. */
 	personality: string,
+	/**  Own anchor text of the revision, 1–2,000 characters; `None` = made from name and personality. */
+	anchor: string | null,
 	/**  The current persona revision. */
 	revisionId: RevisionId,
 	/**  Sampling temperature, 0–1. */
@@ -389,6 +413,10 @@ export type Context_Serialize = {
 	expiresAt: string | null,
 	/**  False once expired or deleted. */
 	isActive: boolean,
+	/**  Since when it lies in the trash; `None` = it does not. */
+	deletedAt: string | null,
+	/**  The user's tags, at most 20. */
+	tags: string[],
 };
 
 /**  One thread with a context. */
@@ -451,14 +479,24 @@ export type Conversation_Deserialize = {
 	contextId: ContextId,
 	/**  The title; until one is given, the beginning of the first message (at most 80 characters). */
 	title: string,
+	/**  Who gave it its title. */
+	titleSource: TitleSource,
 	/**  The newest message of the branch that is shown. */
 	activeLeafId?: MessageId | null,
 	/**  Number of messages on all branches. */
 	messageCount: number,
+	/**  Stands before the others in lists. */
+	isPinned: boolean,
+	/**  Is left out of lists unless asked for. */
+	isArchived: boolean,
+	/**  The user's tags, at most 20. */
+	tags: string[],
 	/**  When it began. */
 	createdAt: string,
 	/**  When a message was last stored. */
 	lastActivityAt: string,
+	/**  Since when it lies in the trash; `None` = it does not. */
+	deletedAt?: string | null,
 };
 
 /**  One thread with a context. */
@@ -469,14 +507,24 @@ export type Conversation_Serialize = {
 	contextId: ContextId,
 	/**  The title; until one is given, the beginning of the first message (at most 80 characters). */
 	title: string,
+	/**  Who gave it its title. */
+	titleSource: TitleSource,
 	/**  The newest message of the branch that is shown. */
 	activeLeafId: MessageId | null,
 	/**  Number of messages on all branches. */
 	messageCount: number,
+	/**  Stands before the others in lists. */
+	isPinned: boolean,
+	/**  Is left out of lists unless asked for. */
+	isArchived: boolean,
+	/**  The user's tags, at most 20. */
+	tags: string[],
 	/**  When it began. */
 	createdAt: string,
 	/**  When a message was last stored. */
 	lastActivityAt: string,
+	/**  Since when it lies in the trash; `None` = it does not. */
+	deletedAt: string | null,
 };
 
 /**  Settings that a context made from a preset begins with. */
@@ -704,6 +752,8 @@ export type Message_Deserialize = {
 	createdAt: string,
 	/**  All messages with the same parent in order of birth, this one included: the branches to switch between. */
 	siblingIds: MessageId[],
+	/**  The user's judgement of it; beside the message, not a part of what is immutable. */
+	vote?: Vote | null,
 };
 
 /**  One message. Immutable once stored: an edit or a new reply is a sibling. */
@@ -736,6 +786,8 @@ export type Message_Serialize = {
 	createdAt: string,
 	/**  All messages with the same parent in order of birth, this one included: the branches to switch between. */
 	siblingIds: MessageId[],
+	/**  The user's judgement of it; beside the message, not a part of what is immutable. */
+	vote: Vote | null,
 };
 
 /**  A model at a provider. */
@@ -844,7 +896,13 @@ export type Noun =
 /**  The settings; the change's id is `settings`. */
 "settings" | 
 /**  A GGUF file of the engine. */
-"modelFile";
+"modelFile" | 
+/**  What the scheduler does; the change's id is the job's name. */
+"job" | 
+/**  What is typed and not sent; the change's id is the draft's key. */
+"draft" | 
+/**  What the app remembers of itself, such as its running time; the change's id is the key. */
+"appState";
 
 /**  What kind of model is offered at first run. */
 export type OfferKind = 
@@ -916,6 +974,16 @@ export type Preset_Deserialize = {
 	isActive: boolean,
 	/**  Any JSON, as text; `{"experimental":true}` marks an experimental preset. */
 	metadata: string,
+	/**  Contexts that were made from it. */
+	useCount: number,
+	/**  Replies of its contexts that the user liked. */
+	thumbsUp: number,
+	/**  Replies of its contexts that the user disliked. */
+	thumbsDown: number,
+	/**  It ships with the app and can be reset to its shipped text. */
+	isBuiltIn: boolean,
+	/**  A built-in one that the user changed or hid. */
+	isEdited: boolean,
 };
 
 /**  A template for contexts. */
@@ -940,6 +1008,16 @@ export type Preset_Serialize = {
 	isActive: boolean,
 	/**  Any JSON, as text; `{"experimental":true}` marks an experimental preset. */
 	metadata: string,
+	/**  Contexts that were made from it. */
+	useCount: number,
+	/**  Replies of its contexts that the user liked. */
+	thumbsUp: number,
+	/**  Replies of its contexts that the user disliked. */
+	thumbsDown: number,
+	/**  It ships with the app and can be reset to its shipped text. */
+	isBuiltIn: boolean,
+	/**  A built-in one that the user changed or hid. */
+	isEdited: boolean,
 };
 
 /**  A place that runs models, as the window sees it: its key never comes back. */
@@ -1213,6 +1291,15 @@ export type Theme =
 /**  Dark. */
 "dark";
 
+/**  Who gave a conversation its title. */
+export type TitleSource = 
+/**  Nobody: it is how the first message begins. */
+"beginning" | 
+/**  A model, from what was said. */
+"model" | 
+/**  The user; no other source replaces it. */
+"user";
+
 /**  Tokens of one text, counted once and kept with the tokenizer's name. */
 export type TokenCount = {
 	/**  Number of tokens. */
@@ -1358,6 +1445,13 @@ export type VaultStatus_Serialize = {
 	/**  Why it is not open. */
 	error: ErrorBody | null,
 };
+
+/**  The user's judgement of a reply. */
+export type Vote = 
+/**  Thumbs up. */
+"up" | 
+/**  Thumbs down. */
+"down";
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {
