@@ -1,5 +1,6 @@
 //! Conversations: one row for each thread; its messages are in their own table.
 
+use super::purge::Doomed;
 use super::tag::Tagged;
 use crate::column::{bytes, id, json, maybe_id, maybe_time, of_time, time, variant};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
@@ -163,8 +164,10 @@ impl WriteHandle<'_> {
     /// # Errors
     /// `NotFound`, `Storage`, `DiskFull`.
     pub fn delete_conversation(&mut self, id: ConversationId) -> Result<(), StoreError> {
-        self.execute_on(Noun::Conversation, &id, "DELETE FROM conversations WHERE id = ?1", [bytes(id.uuid())])?;
-        self.forget_unused_revisions()
+        match self.purge(Doomed::One(id))?.is_empty() {
+            true => Err(StoreError::not_found(Noun::Conversation, id)),
+            false => Ok(()),
+        }
     }
 
     /// Chooses the branch that is shown, by its newest message.

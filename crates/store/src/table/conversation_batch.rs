@@ -1,6 +1,7 @@
 //! What is done to many conversations at once. Each call is a part of its caller's transaction and
 //! returns the conversations that it changed.
 
+use super::purge::Doomed;
 use crate::column::{bytes, id};
 use crate::{Noun, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
@@ -63,10 +64,7 @@ impl WriteHandle<'_> {
     /// # Errors
     /// `Storage`, `DiskFull`.
     pub fn purge_conversations(&mut self, ids: &[ConversationId]) -> Result<Vec<ConversationId>, StoreError> {
-        let sql = "DELETE FROM conversations WHERE id = ?1 AND deleted_at IS NOT NULL RETURNING id";
-        let purged = self.each_conversation(ids, |write, id| write.conversations_changed(sql, [id]))?;
-        self.forget_unused_revisions()?;
-        Ok(purged)
+        self.purge(Doomed::Trashed(ids))
     }
 
     /// Like [`WriteHandle::purge_conversations`], for those that were put into the trash before a
@@ -76,12 +74,7 @@ impl WriteHandle<'_> {
     /// # Errors
     /// `Storage`, `DiskFull`.
     pub fn purge_conversations_trashed_before(&mut self, before: DateTime<Utc>) -> Result<Vec<ConversationId>, StoreError> {
-        let purged = self.conversations_changed(
-            "DELETE FROM conversations WHERE deleted_at < ?1 AND trash_shown_at < ?1 RETURNING id",
-            [before.timestamp_millis()],
-        )?;
-        self.forget_unused_revisions()?;
-        Ok(purged)
+        self.purge(Doomed::TrashedBefore(before))
     }
 
     fn each_conversation(

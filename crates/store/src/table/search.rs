@@ -68,14 +68,25 @@ impl ReadHandle<'_> {
     }
 
     fn scan(&self, query: &SearchQuery, terms: &[String], before: i64) -> Result<Vec<SearchHit>, StoreError> {
-        self.all(
+        // Most unspaced writings have no case, and then each text can be looked at as it is.
+        let sql = if terms.iter().all(|term| words::has_no_case(term)) {
+            hits_of!(
+                "m.content",
+                "messages m",
+                "m.key < :before AND m.role <> 'system'
+                 AND NOT EXISTS (SELECT 1 FROM json_each (:words) t WHERE instr (m.content, t.value) = 0) ORDER BY m.key DESC"
+            )
+        } else {
             hits_of!(
                 "m.content",
                 "messages m",
                 "m.key < :before AND m.role <> 'system'
                  AND NOT EXISTS (SELECT 1 FROM json_each (:words) t WHERE instr (folded (m.content), t.value) = 0)
                  ORDER BY m.key DESC"
-            ),
+            )
+        };
+        self.all(
+            sql,
             named_params! {
                 ":words": of_json(&terms)?, ":before": before, ":context": query.context_id.map(|id| bytes(id.uuid())),
                 ":from": of_time(query.from), ":until": of_time(query.until), ":limit": query.limit,

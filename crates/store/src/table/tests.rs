@@ -151,6 +151,8 @@ fn figures(n: u64) -> Vec<(&'static str, u64)> {
             steps(connection, |c| ReadHandle::new(c).path(message_id(n - 1), 50).map(|path| assert_eq!(path.len(), 50))),
         ),
         ("page of 50 above", steps(connection, |c| ReadHandle::new(c).path_before(message_id(n / 2), 50).map(drop))),
+        ("page of 50 below", steps(connection, |c| ReadHandle::new(c).path_after(message_id(n / 2), 50).map(drop))),
+        ("first 50", steps(connection, |c| ReadHandle::new(c).path_from_start(message_id(n - 1), 50).map(drop))),
         ("list of one context", steps(connection, |c| ReadHandle::new(c).conversations(of_context, 50, 0).map(drop))),
         ("list of all", steps(connection, |c| ReadHandle::new(c).conversations(None, 50, 0).map(drop))),
         ("siblings", steps(connection, |c| ReadHandle::new(c).siblings(message_id(n / 2)).map(drop))),

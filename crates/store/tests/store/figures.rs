@@ -9,16 +9,28 @@ use std::time::{Duration, Instant};
 /// About 40 words: common ones often, rare ones seldom, one that only this message has.
 fn words(n: u64) -> String {
     let mut seed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut text = format!("unique{n} ");
+    let mut text = format!("unique{n}");
     for _ in 0..40 {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        // Squaring twice makes a few of the 20,000 words common, as in a language.
+        // The fourth power makes a few of the 20,000 words common, as in a language.
         let share = (seed % 10_000) as f64 / 10_000.0;
-        text.push_str(&format!("word{} ", (share.powi(4) * 20_000.0) as u64));
+        text.push(' ');
+        text.push_str(&word((share.powi(4) * 20_000.0) as u64));
     }
     text
+}
+
+/// Letters for a number, the lowest digit first, so that words begin with all letters.
+fn word(number: u64) -> String {
+    let mut rest = number + 676;
+    std::iter::from_fn(|| {
+        let letter = (rest > 0).then(|| char::from(b'a' + (rest % 26) as u8));
+        rest /= 26;
+        letter
+    })
+    .collect()
 }
 
 fn chain(store: &Store, from: u64, to: u64) {
@@ -35,8 +47,12 @@ fn chain(store: &Store, from: u64, to: u64) {
 }
 
 /// Time of `work`: the median and the 95th percentile of 200 runs.
-fn timed(mut work: impl FnMut(u64)) -> (Duration, Duration) {
-    let mut times: Vec<_> = (0..200)
+fn timed(work: impl FnMut(u64)) -> (Duration, Duration) {
+    timed_for(200, work)
+}
+
+fn timed_for(runs: u64, mut work: impl FnMut(u64)) -> (Duration, Duration) {
+    let mut times: Vec<_> = (0..runs)
         .map(|n| {
             let start = Instant::now();
             work(n);
@@ -44,7 +60,7 @@ fn timed(mut work: impl FnMut(u64)) -> (Duration, Duration) {
         })
         .collect();
     times.sort();
-    (times[100], times[190])
+    (times[times.len() / 2], times[times.len() * 19 / 20])
 }
 
 #[test]
@@ -76,12 +92,13 @@ fn measure() {
         let list = timed(|_| drop(room.read(|read| read.conversations_page(&ConversationQuery::default()))));
         let search = |text: &str| {
             let query = SearchQuery { text: text.into(), limit: 20, ..SearchQuery::default() };
-            timed(|_| drop(room.read(|read| read.search_messages(&query))))
+            timed_for(20, |_| drop(room.read(|read| read.search_messages(&query))))
         };
-        let (common, rare, both) = (search("word0 "), search("unique77"), search("word0 word1 word1"));
-        let (letter, unspaced) = (search("w"), search("海"));
+        let (one, two) = (word(0), word(1));
+        let (common, rare, both) = (search(&one), search("unique77"), search(&format!("{one} {two}")));
+        let (letter, unspaced) = (search("a"), search("海"));
         println!(
-            "  list page {list:?}  search: common {common:?} rare {rare:?} three {both:?} one letter {letter:?} scan {unspaced:?}"
+            "  list page {list:?}  search: common {common:?} rare {rare:?} two {both:?} one letter {letter:?} scan {unspaced:?}"
         );
         println!(
             "  newest 50 {open:?}  page above the middle {page:?}  append {append:?}  draft {draft:?}  key to first page {key:?}"
@@ -100,6 +117,20 @@ fn measure() {
     println!("list page of 5,000 conversations: {list:?}");
     let start = Instant::now();
     println!("{:?} in {:?}", room.read(|read| read.vault_statistics()), start.elapsed());
+    room.write(|write| {
+        for n in 1..=200 {
+            let mut one = message(1_000_000_000 + n, None);
+            (one.conversation_id, one.content) = (conversation_id(2), words(n));
+            write.insert_message(one)?;
+        }
+        Ok(())
+    });
+    let start = Instant::now();
+    room.write(|write| write.delete_conversation(conversation_id(2)));
+    println!("deletion of 200 of {have} messages: {:?}", start.elapsed());
+    let start = Instant::now();
+    crate::sharing::raw(&room.path()).execute("INSERT INTO message_index (message_index) VALUES ('rebuild')", []).unwrap();
+    println!("index of {have} messages anew, as in the migration: {:?}", start.elapsed());
     let start = Instant::now();
     room.store.write(|write| write.delete_conversation(conversation_id(1))).unwrap();
     println!("deletion of {have} messages: {:?}", start.elapsed());

@@ -5,7 +5,7 @@ use crate::sharing::raw;
 use crate::tables::provider;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use evenkeel_domain::{DraftKey, JobEnd, JobResult, ModelFileId, Revision, Settings};
+use evenkeel_domain::{DraftKey, ErrorCode, JobEnd, JobResult, ModelFileId, Revision, SearchQuery, Settings};
 use evenkeel_store::ModelFile;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -128,27 +128,40 @@ fn decrypted(path: &Path) -> Vec<u8> {
     connection.serialize("main").unwrap().to_vec()
 }
 
-#[test]
-fn what_is_purged_is_in_no_page_not_even_in_the_index() {
-    let words = ["zirconium", "tourmaline"];
-    let held = |room: &Room| words.map(|word| contains(&decrypted(&room.path()), word.as_bytes()));
+const GEMS: [&str; 2] = ["zirconium", "tourmaline"];
+
+fn held(room: &Room) -> [bool; 2] {
+    GEMS.map(|word| contains(&decrypted(&room.path()), word.as_bytes()))
+}
+
+/// Context 1 with a chain of messages, each with the first gem and the 150th with the second, in
+/// enough other words for several segments of the index; context 2 with as many others.
+fn mined(messages: u64, others: u64) -> Room {
     let room = Room::furnished();
     let (other, revision) = context(2, "Other");
+    let text = |n: u64| (0..60).map(|word| format!("word{} ", (n * 31 + word * 7) % 900)).collect::<String>();
     room.write(|write| {
         write.insert_context(&other, &revision)?;
         write.insert_conversation(&conversation(2, 2))?;
-        for n in 1..200 {
+        for n in 1..=messages {
             let mut one = message(n, (n > 1).then(|| n - 1));
-            // Enough other words for several segments, with the markers among them.
-            one.content = (0..60).map(|word| format!("word{} ", (n * 31 + word * 7) % 900)).collect::<String>();
-            one.content.push_str(words[usize::from(n == 150)]);
-            one.reasoning = Some(words[0].to_owned());
+            one.content = text(n) + GEMS[usize::from(n == 150)];
+            one.reasoning = Some(GEMS[0].to_owned());
             write.insert_message(one)?;
         }
-        let mut kept = message(500, None);
-        (kept.conversation_id, kept.context_id) = (conversation_id(2), context_id(2));
-        write.insert_message(kept).map(drop)
+        for n in 1..=others {
+            let mut one = message(100_000 + n, None);
+            (one.conversation_id, one.context_id, one.content) = (conversation_id(2), context_id(2), text(n) + "kept");
+            write.insert_message(one)?;
+        }
+        Ok(())
     });
+    room
+}
+
+#[test]
+fn what_is_purged_is_in_no_page_not_even_in_the_index() {
+    let room = mined(200, 1);
     assert_eq!(held(&room), [true, true], "the look at the pages finds what is there");
     // One message alone, then all the rest.
     room.write(|write| write.delete_message(message_id(150), at(700)));
@@ -158,6 +171,38 @@ fn what_is_purged_is_in_no_page_not_even_in_the_index() {
     assert_eq!(held(&room), [false, false]);
     assert!(!contains(&decrypted(&room.path()), b"Calm Counselor"), "nor its persona");
     assert!(contains(&decrypted(&room.path()), b"Other"), "what stays is there");
+}
+
+#[test]
+fn many_at_once_are_forgotten_just_as_well() {
+    let room = mined(700, 300);
+    room.write(|write| write.delete_conversation(conversation_id(1)));
+    assert_eq!(held(&room), [false, false]);
+    let found = |text: &str| {
+        let query = SearchQuery { text: text.into(), limit: 100, ..SearchQuery::default() };
+        room.read(|read| read.search_messages(&query)).len()
+    };
+    assert_eq!((found(GEMS[0]), found("kept")), (0, 100));
+    // From here on each message is forgotten in its place again.
+    let secure: i64 = raw(&room.path())
+        .query_row("SELECT v FROM message_index_config WHERE k = 'secure-delete'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(secure, 1);
+    raw(&room.path()).execute("INSERT INTO message_index (message_index, rank) VALUES ('integrity-check', 1)", []).unwrap();
+}
+
+#[test]
+fn a_purge_that_is_undone_leaves_the_index_secure() {
+    let room = mined(700, 1);
+    let undone = room.store.write(|write| {
+        write.delete_conversation(conversation_id(1))?;
+        write.delete_conversation(conversation_id(99))
+    });
+    assert_eq!(undone.unwrap_err().code(), ErrorCode::NotFound);
+    assert_eq!(held(&room), [true, true]);
+    room.write(|write| write.delete_message(message_id(150), at(700)));
+    room.write(|write| write.forget_deleted_messages(at(701)));
+    assert_eq!(held(&room), [true, false]);
 }
 
 #[test]

@@ -49,6 +49,11 @@ fn is_unspaced(c: char) -> bool {
         | '\u{ff66}'..='\u{ff9d}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// Whether lower and upper case of a text are the same, and so no other text is alike to it.
+pub(super) fn has_no_case(text: &str) -> bool {
+    text.chars().all(|c| c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]))
+}
+
 /// A text with marks as its pieces.
 pub(super) fn parts(marked: &str) -> Vec<SnippetPart> {
     let (mut parts, mut is_match) = (Vec::new(), false);
@@ -125,6 +130,12 @@ mod tests {
         assert_eq!(Words::of("🌊"), Words::Run(vec!["🌊".into()]));
         assert_eq!(Words::of("東京 Hotel"), Words::Run(vec!["東京".into(), "hotel".into()]));
         assert_eq!(Words::of("서울"), Words::Apart("\"서울\" *".into()), "Korean puts spaces");
+    }
+
+    #[test]
+    fn letters_have_case_and_characters_have_none() {
+        assert!(has_no_case("東京") && has_no_case("🌊ไทย") && has_no_case(""));
+        assert!(!has_no_case("東a") && !has_no_case("ß") && !has_no_case("Ω"));
     }
 
     #[test]
