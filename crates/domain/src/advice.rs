@@ -190,7 +190,7 @@ fn contradiction(parts: &[Part], pair: usize) -> Option<Advice> {
             let hits = part.all(&RULES.pairs).into_iter().filter(|found| found.tag == (pair, opposite));
             let stands = |found: &crate::phrase::Found<(usize, bool)>| {
                 let inside = opposite && part.has_negator(found.from + 1..found.to);
-                !inside && !part.is_negated(found.from, found.to, false) && !(conditional && part.is_conditional(found.from))
+                !(inside || part.is_negated(found.from, found.to, false) || conditional && part.is_conditional(found.from))
             };
             hits.into_iter().find(stands).map(|found| (part, found))
         })

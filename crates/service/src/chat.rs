@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The question as it stands in the vault.
 struct Stored {
     conversation: Option<Conversation>,
-    message: Option<Message>,
+    message: Message,
 }
 
 impl Service {
@@ -97,7 +97,7 @@ impl Service {
         let stored = self.commit_question(&session, &plan).await?;
         sink(ChatEvent::Started {
             conversation: stored.conversation.unwrap_or_else(|| plan.conversation.clone()),
-            user_message: stored.message.unwrap_or_else(|| plan.user_message.clone()),
+            user_message: stored.message,
             reply_id,
             meter: plan.prompt.meter,
         });
@@ -185,7 +185,6 @@ impl Service {
         let message = plan.user_message.clone();
         let is_new_message = plan.is_new_message;
         let context = plan.context.clone();
-        let user_message_id = plan.user_message.id;
         let conversation_id = plan.conversation.id;
         let (settings, stored) = session
             .write(move |w| {
@@ -194,16 +193,14 @@ impl Service {
                 }
                 // A regenerated reply takes the place of the shown one only when it is stored: until
                 // then, and if nothing comes, the branch stays as it is.
-                if is_new_message {
-                    w.insert_message(message)?;
-                }
+                let message = if is_new_message { w.insert_message(message)? } else { message };
                 w.touch_context(context.id, now, Context::expiry(now, context.expiry_days))?;
                 let mut settings = w.settings()?;
                 if settings.last_context_id != Some(context.id) {
                     settings.last_context_id = Some(context.id);
                     w.put_settings(&settings)?;
                 }
-                Ok((settings, Stored { conversation: w.conversation(conversation_id)?, message: w.message(user_message_id)? }))
+                Ok((settings, Stored { conversation: w.conversation(conversation_id)?, message }))
             })
             .await?;
         session.set_settings(settings);
@@ -225,14 +222,15 @@ impl Service {
         }
         let message = self.reply_message(plan, reply_id, ending.status, ending.grown);
         let context = plan.context.clone();
-        session
+        let stored = session
             .write(move |w| {
                 w.delete_draft(reply_id)?;
-                w.insert_message(message)?;
-                w.touch_context(context.id, now, Context::expiry(now, context.expiry_days))
+                let stored = w.insert_message(message)?;
+                w.touch_context(context.id, now, Context::expiry(now, context.expiry_days))?;
+                Ok(stored)
             })
             .await?;
-        session.read(move |r| r.message(reply_id)).await
+        Ok(Some(stored))
     }
 
     fn reply_message(&self, plan: &Plan, id: MessageId, status: MessageStatus, grown: Grown) -> Message {

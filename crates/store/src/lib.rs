@@ -33,3 +33,4 @@ pub use migration::SCHEMA_VERSION;
 pub use store::Store;
 pub use table::draft::{DraftOwner, ReplyDraft};
 pub use table::model_file::ModelFile;
+pub use table::tree::BranchText;

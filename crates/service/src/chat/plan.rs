@@ -7,7 +7,8 @@ use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Revision, Role,
     SendRequest, TitleSource, TokenCount,
 };
-use evenkeel_prompt::{BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
+use evenkeel_prompt::{ANCHOR_FROM_TURN, BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
+use evenkeel_store::BranchText;
 
 /// Messages read at first; more only while they still fit the budget.
 const FIRST_READ: u32 = 256;
@@ -147,20 +148,23 @@ impl Service {
         parent: Option<MessageId>,
         text: &str,
     ) -> Result<Prompt, ServiceError> {
-        let (history, earlier) = history(session, parent, context.max_history_tokens).await?;
+        let start = session.window_start(conversation, &window_key(context, chosen));
+        let (history, earlier) = history(session, parent, start, context.max_history_tokens).await?;
         let factor = if chosen.counts_exactly { 1.0 } else { session.factors.of(&chosen.choice) };
         let counter = Calibrated::new(O200k, factor);
         let counted = history.iter().map(|message| HistoryMessage {
             id: message.id,
             role: message.role,
             content: &message.content,
-            tokens: match &message.token_count {
-                Some(count) => counter.scaled(count.tokens),
+            tokens: match message.tokens {
+                Some(tokens) => counter.scaled(tokens),
                 None => counter.count(&message.content),
             },
         });
         let counted: Vec<_> = counted.collect();
-        let turn = counted.iter().filter(|message| message.role == Role::User).count() + 1;
+        let asked = counted.iter().filter(|message| message.role == Role::User).count() + 1;
+        // Where something is left out, the conversation is long enough for the anchor.
+        let turn = if earlier > 0 { asked.max(ANCHOR_FROM_TURN as usize) } else { asked };
         let prompt = Builder::new(BuildInput {
             revision,
             history: &counted,
@@ -173,7 +177,7 @@ impl Service {
             window: chosen.window,
             max_tokens: context.max_tokens.min(chosen.window / 2),
             max_history_tokens: context.max_history_tokens,
-            evicted_before: session.window_start(conversation, &window_key(context, chosen)),
+            evicted_before: start,
             counter: if chosen.counts_exactly { &O200k } else { &counter },
             counts_are_estimates: !chosen.counts_exactly,
         })
@@ -250,20 +254,30 @@ pub(crate) fn counted(text: &str) -> TokenCount {
     TokenCount { tokens: O200k.count(text), tokenizer: O200k.name().to_owned() }
 }
 
-/// The newest messages of a branch, oldest first: enough to fill the budget and a little more, and
-/// how many stand before them.
-async fn history(session: &Session, leaf: Option<MessageId>, budget: u32) -> Result<(Vec<Message>, u32), ServiceError> {
+/// The newest messages of a branch, oldest first: from the start of the last request's window on, or
+/// enough to fill the budget and a little more; and how many stand before them.
+async fn history(
+    session: &Session,
+    leaf: Option<MessageId>,
+    start: Option<MessageId>,
+    budget: u32,
+) -> Result<(Vec<BranchText>, u32), ServiceError> {
     let Some(leaf) = leaf else { return Ok((Vec::new(), 0)) };
-    let mut limit = FIRST_READ;
-    loop {
-        let (messages, depth) = session.read(move |r| Ok((r.path(leaf, limit)?, r.branch_length(leaf)?))).await?;
-        let tokens: u64 = messages.iter().filter_map(|m| m.token_count.as_ref()).map(|count| u64::from(count.tokens)).sum();
-        let read = u32::try_from(messages.len()).unwrap_or(u32::MAX);
-        if read < limit || tokens > u64::from(budget) * 2 {
-            return Ok((messages, depth.saturating_sub(read)));
-        }
-        limit = limit.saturating_mul(4);
-    }
+    session
+        .read(move |r| {
+            let depth = r.branch_length(leaf)?;
+            let mut limit = FIRST_READ;
+            loop {
+                let texts = r.branch_texts(leaf, start, limit)?;
+                let tokens: u64 = texts.iter().filter_map(|text| text.tokens).map(u64::from).sum();
+                let read = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+                if read < limit || tokens > u64::from(budget) * 2 {
+                    return Ok((texts, depth.saturating_sub(read)));
+                }
+                limit = limit.saturating_mul(4);
+            }
+        })
+        .await
 }
 
 fn wrong_role(message: &Message, advice: &str) -> ServiceError {

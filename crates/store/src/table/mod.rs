@@ -21,7 +21,7 @@ mod settings;
 mod statistics;
 mod tag;
 mod trash;
-mod tree;
+pub(crate) mod tree;
 mod walk;
 
 #[cfg(test)]

@@ -3,12 +3,54 @@
 //! Each walk needs `key` to shrink towards the root, as it does in every tree that was written
 //! here; so even a damaged file with a ring of parents ends it.
 
-use super::message::{message, message_columns};
-use crate::column::{bytes, id, maybe_id};
+use super::message::{ROLES, message, message_columns};
+use crate::column::{bytes, id, maybe_id, variant};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
-use evenkeel_domain::{ContextId, ConversationId, Message, MessageId};
+use evenkeel_domain::{ContextId, ConversationId, Message, MessageId, Role};
+
+/// What a prompt needs of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchText {
+    /// The message.
+    pub id: MessageId,
+    /// The context it was written to or by.
+    pub context_id: ContextId,
+    /// Who wrote it.
+    pub role: Role,
+    /// The text.
+    pub content: String,
+    /// Its tokens, where they were counted.
+    pub tokens: Option<u32>,
+}
 
 impl ReadHandle<'_> {
+    /// The texts of the newest `limit` messages of the branch that ends at `leaf`, the oldest first;
+    /// none before `from`, where that is on the way. Costs time in proportion to what is read.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such message; `Storage`, `Damaged` or `DamagedValue`.
+    pub fn branch_texts(&self, leaf: MessageId, from: Option<MessageId>, limit: u32) -> Result<Vec<BranchText>, StoreError> {
+        let sql = "WITH RECURSIVE branch (key, id, parent_id, step) AS (
+                SELECT key, id, parent_id, 1 FROM messages WHERE id = ?1
+                UNION ALL
+                SELECT p.key, p.id, p.parent_id, b.step + 1
+                FROM branch b CROSS JOIN messages p ON p.id = b.parent_id AND p.key < b.key
+                WHERE b.step < ?2 AND b.id IS NOT ?3
+            )
+            SELECT m.id, m.context_id, m.role, m.content, m.tokens, b.step FROM branch b CROSS JOIN messages m ON m.key = b.key";
+        let from = from.map(|from| bytes(from.uuid()));
+        let mut path = self.all(sql, (bytes(leaf.uuid()), limit, from), |row| {
+            let role = variant(row, 2, &ROLES, Role::as_str)?;
+            let text = BranchText { id: id(row, 0)?, context_id: id(row, 1)?, role, content: row.get(3)?, tokens: row.get(4)? };
+            Ok((row.get::<_, i64>(5)?, text))
+        })?;
+        if path.is_empty() {
+            return Err(StoreError::not_found(Noun::Message, leaf));
+        }
+        path.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
+        Ok(path.into_iter().map(|(_, text)| text).collect())
+    }
+
     /// The newest `limit` messages of the branch that ends at `leaf`, the oldest of them first and
     /// `leaf` last. Costs time in proportion to `limit`, whatever the history.
     ///

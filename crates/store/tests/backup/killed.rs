@@ -194,7 +194,7 @@ fn between_the_database_and_its_log_nothing_is_lost() {
     let log = vault.profile.dir().join("vault.db.pre-restore-20261110T141320Z-wal");
     assert_eq!(fs::read(&log).unwrap(), b"the log");
     assert!(!vault.profile.dir().join("vault.db-wal").exists() && !vault.profile.dir().join("vault.db-shm").exists());
-    assert_eq!(backup::set_aside_databases(&vault.profile).unwrap(), [aside.clone()]);
+    assert_eq!(backup::set_aside_databases(&vault.profile).unwrap(), std::slice::from_ref(&aside));
     assert_ne!(vault.contents(), now);
     assert_eq!(contents(&aside, &vault.database_key()), now);
 }

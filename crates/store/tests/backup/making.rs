@@ -22,7 +22,7 @@ fn a_backup_says_what_is_in_it_and_is_proved() {
     assert_eq!((info.verified_at, &info.result), (Some(day(1)), &BackupResult::Verified));
     assert_eq!(info.size_bytes, fs::metadata(&info.path).unwrap().len());
     assert_eq!(info.path.file_name().unwrap(), "evenkeel-20260922T141320Z-01010101.ekbackup");
-    assert_eq!(vault.list(), [info.clone()]);
+    assert_eq!(vault.list(), std::slice::from_ref(&info));
     assert_eq!(vault.verify(&info.path).unwrap().verified_at, Some(day(99)));
     assert_eq!(vault.list()[0].verified_at, Some(day(99)));
 }
