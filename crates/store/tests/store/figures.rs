@@ -104,6 +104,10 @@ fn measure() {
             "  newest 50 {open:?}  page above the middle {page:?}  append {append:?}  draft {draft:?}  key to first page {key:?}"
         );
     }
+    beyond_one_conversation(&room, have);
+}
+
+fn beyond_one_conversation(room: &Room, have: u64) {
     let start = Instant::now();
     room.store.read(|read| read.deepest_leaf(message_id(1))).unwrap();
     println!("branch switch at the first of {have} messages: {:?}", start.elapsed());
