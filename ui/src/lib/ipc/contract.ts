@@ -38,7 +38,7 @@ export type Contract = Agreed<
     Read<Rust.DetectedServer_Serialize, Window.DetectedServer>,
     Read<Rust.ModelOffer_Serialize, Window.ModelOffer>,
     Read<Rust.ModelInfo_Serialize, Window.ModelInfo>,
-    Read<Rust.Settings_Serialize, Window.Settings>,
+    Read<Rust.Settings_Serialize, Omit<Window.Settings, keyof Window.UpkeepSettings>>,
     Read<Rust.AppInfo, Window.AppInfo>,
     Read<Rust.ErrorBody, Window.ErrorBody>,
     Read<Rust.Change, Window.Change>,
@@ -49,6 +49,6 @@ export type Contract = Agreed<
     Taken<Window.PresetOverrides, Rust.PresetOverrides_Deserialize>,
     Taken<Window.SendRequest, Rust.SendRequest_Deserialize>,
     Taken<Window.ProviderDraft, Rust.ProviderDraft_Deserialize>,
-    Taken<Window.Settings, Rust.Settings_Deserialize>,
+    Taken<Omit<Window.Settings, keyof Window.UpkeepSettings>, Rust.Settings_Deserialize>,
   ]
 >;

@@ -2,12 +2,19 @@ import { errorBody } from '../ipc/error';
 import type { ErrorBody } from '../ipc/types';
 import type { MessageKey } from '../i18n';
 
+/** What a notice lets the user do. */
+export interface NoticeAction {
+  key: MessageKey;
+  run: () => unknown;
+}
+
 /** A short word to the user at the edge of the window. */
 export interface Notice {
   id: number;
   key: MessageKey | null;
   values: Record<string, string>;
   error: ErrorBody | null;
+  action: NoticeAction | null;
 }
 
 /** The words shown now, oldest first. */
@@ -18,7 +25,7 @@ export class Notices {
 
   /** Shows a sentence for a few seconds. */
   say(key: MessageKey, values: Record<string, string> = {}): void {
-    const id = this.add({ key, values, error: null });
+    const id = this.add({ key, values, error: null, action: null });
     const timer = setTimeout(() => {
       this.timers.delete(timer);
       this.dismiss(id);
@@ -26,11 +33,25 @@ export class Notices {
     this.timers.add(timer);
   }
 
+  /** Shows a sentence with a button until it is answered; the same one only once. */
+  ask(key: MessageKey, values: Record<string, string>, action: NoticeAction): void {
+    const text = JSON.stringify(values);
+    const known = this.list.find((one) => one.key === key && JSON.stringify(one.values) === text);
+    if (known) this.dismiss(known.id);
+    this.add({ key, values, error: null, action });
+  }
+
+  /** Does what a notice offers, and takes it away. */
+  act(notice: Notice): void {
+    this.dismiss(notice.id);
+    notice.action?.run();
+  }
+
   /** Shows an error until it is dismissed. */
   fail(thrown: unknown): void {
     const error = errorBody(thrown);
     if (this.list.some((notice) => notice.error?.message === error.message)) return;
-    this.add({ key: null, values: {}, error });
+    this.add({ key: null, values: {}, error, action: null });
   }
 
   dismiss(id: number): void {

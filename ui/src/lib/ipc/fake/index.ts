@@ -1,8 +1,10 @@
 import type { Backend } from '../backend';
 import { failure } from '../error';
-import type { ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
+import type { ContextExpiring, ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
+import { careCalls } from './care';
 import { FakeChat } from './chat';
 import { contextOf } from './seed';
+import { checkLimits, FakeUpkeep, upkeepCalls, type FakeBackups } from './upkeep';
 import { FakeVault } from './vault';
 import { World } from './world';
 
@@ -13,6 +15,7 @@ export interface FakeOptions {
   keychain?: boolean;
   /** Milliseconds between two pieces of a reply. */
   pace?: number;
+  backups?: FakeBackups;
 }
 
 const SMALL: ModelInfo = {
@@ -75,16 +78,27 @@ const OFFERS: ModelOffer[] = [
 
 type Handlers = { [N in keyof ShellEvents]: Set<(payload: ShellEvents[N]) => void> };
 
+function noHandlers(): Handlers {
+  return {
+    change: new Set(),
+    navigate: new Set(),
+    engine: new Set(),
+    contextExpiring: new Set(),
+  };
+}
+
 /** A backend in memory, as lively as the real one; `emit` plays the shell. */
 export function fakeBackend(options: FakeOptions = {}): Backend & {
   world: World;
+  upkeep: FakeUpkeep;
   emit<N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void;
 } {
   const world = new World();
   if (options.demo ?? false) world.seedDemo();
   const vault = new FakeVault(options.vault ?? 'open', options.keychain ?? true);
   const chat = new FakeChat(world, options.pace ?? 0);
-  const handlers: Handlers = { change: new Set(), navigate: new Set(), engine: new Set() };
+  const upkeep = new FakeUpkeep(world, options.backups ?? 'some');
+  const handlers = noHandlers();
   const emit = <N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void => {
     for (const handler of handlers[name]) handler(payload);
   };
@@ -97,6 +111,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
 
   return {
     world,
+    upkeep,
     emit,
     ...vaultCalls(vault),
     ...contextCalls(world, open),
@@ -107,8 +122,9 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
       open(() => chat.meter(contextId, conversationId, text)),
     ...providerCalls(world, open),
     ...modelCalls(world, open),
-    settingsGet: () => open(() => world.settings),
-    settingsSave: (settings) => open(() => (world.settings = settings)),
+    ...careCalls(world),
+    ...upkeepCalls(world, upkeep, vault, open),
+    ...settingsCalls(world, open),
     appInfo: () =>
       Promise.resolve({
         version: '0.1.0',
@@ -144,6 +160,17 @@ function vaultCalls(vault: FakeVault) {
     vaultUnlock: (method) => soon(() => vault.unlock(method)),
     vaultCancelWaiting: () => soon(() => vault.cancelWaiting()),
     vaultLock: () => soon(() => vault.lock()),
+  } satisfies Partial<Backend>;
+}
+
+function settingsCalls(world: World, open: Open) {
+  return {
+    settingsGet: () => open(() => world.settings),
+    settingsSave: (settings) =>
+      open(() => {
+        checkLimits(settings.limits);
+        return (world.settings = settings);
+      }),
   } satisfies Partial<Backend>;
 }
 
@@ -308,11 +335,17 @@ function modelCalls(world: World, open: Open) {
 /** The backend of the fake build, set up by the page's address (`?vault=locked&seed=demo&pace=5`). */
 export function fakeBackendFromAddress(search: string): Backend {
   const wish = new URLSearchParams(search);
-  return fakeBackend({
+  const backend = fakeBackend({
     vault:
       (wish.get('vault') as VaultPhase | null) ?? (wish.get('seed') === 'demo' ? 'open' : 'new'),
     demo: wish.get('seed') === 'demo',
     keychain: wish.get('keychain') !== 'none',
     pace: Number(wish.get('pace') ?? 24),
+    backups: (wish.get('backups') as FakeBackups | null) ?? 'some',
   });
+  // Tests play the shell by events of the page.
+  window.addEventListener('fake-expiring', (event) =>
+    backend.emit('contextExpiring', (event as CustomEvent<ContextExpiring>).detail),
+  );
+  return backend;
 }

@@ -84,6 +84,10 @@ export class FakeVault {
     if (this.phase === 'waiting') this.phase = 'locked';
   }
 
+  erase(): void {
+    this.phase = 'new';
+  }
+
   lock(): VaultStatus {
     this.phase = 'lockedByUser';
     return this.status();
