@@ -2,20 +2,23 @@ import { errorBody } from '../ipc/error';
 import type { ErrorBody } from '../ipc/types';
 import type { MessageKey } from '../i18n';
 
-/** What a notice lets the user do. */
-export interface NoticeAction {
-  key: MessageKey;
-  run: () => unknown;
-}
-
 /** A short word to the user at the edge of the window. */
 export interface Notice {
   id: number;
   key: MessageKey | null;
-  values: Record<string, string>;
+  values: Record<string, string | number>;
   error: ErrorBody | null;
   action: NoticeAction | null;
 }
+
+/** What can be done about it, such as undoing what it tells. */
+export interface NoticeAction {
+  key: MessageKey;
+  run: () => void;
+}
+
+const SHORT_MILLIS = 6_000;
+const WITH_ACTION_MILLIS = 12_000;
 
 /** The words shown now, oldest first. */
 export class Notices {
@@ -23,17 +26,24 @@ export class Notices {
   private count = 0;
   private readonly timers = new Set<ReturnType<typeof setTimeout>>();
 
-  /** Shows a sentence for a few seconds. */
-  say(key: MessageKey, values: Record<string, string> = {}): void {
-    const id = this.add({ key, values, error: null, action: null });
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      this.dismiss(id);
-    }, 6_000);
+  /** Shows a sentence for a few seconds; longer where something can be done about it. */
+  say(
+    key: MessageKey,
+    values: Record<string, string | number> = {},
+    action: NoticeAction | null = null,
+  ): void {
+    const id = this.add({ key, values, error: null, action });
+    const timer = setTimeout(
+      () => {
+        this.timers.delete(timer);
+        this.dismiss(id);
+      },
+      action === null ? SHORT_MILLIS : WITH_ACTION_MILLIS,
+    );
     this.timers.add(timer);
   }
 
-  /** Shows a sentence with a button until it is answered; the same one only once. */
+  /** Shows a sentence with a button until it is answered; the same sentence only once. */
   ask(key: MessageKey, values: Record<string, string>, action: NoticeAction): void {
     const text = JSON.stringify(values);
     const known = this.list.find((one) => one.key === key && JSON.stringify(one.values) === text);
@@ -41,17 +51,17 @@ export class Notices {
     this.add({ key, values, error: null, action });
   }
 
-  /** Does what a notice offers, and takes it away. */
-  act(notice: Notice): void {
-    this.dismiss(notice.id);
-    notice.action?.run();
-  }
-
   /** Shows an error until it is dismissed. */
   fail(thrown: unknown): void {
     const error = errorBody(thrown);
     if (this.list.some((notice) => notice.error?.message === error.message)) return;
     this.add({ key: null, values: {}, error, action: null });
+  }
+
+  /** Does what a notice offers, once. */
+  act(notice: Notice): void {
+    this.dismiss(notice.id);
+    notice.action?.run();
   }
 
   dismiss(id: number): void {

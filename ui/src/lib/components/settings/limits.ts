@@ -43,9 +43,8 @@ export function shownLimit(value: number, size: number): number {
   return Math.round((value / size) * 1_000) / 1_000;
 }
 
-/** Reads the core's words for a range, such as `1024 to 16777216`, in the unit of the field. */
-export function rangeOf(range: string, size: number, format: (value: number) => string): string {
-  return range.replaceAll(/\d[\d,_]*/g, (digits) =>
-    format(shownLimit(Number(digits.replaceAll(/[,_]/g, '')), size)),
-  );
+/** The numbers in the core's words for a range, such as `1024 to 16777216`, in the field's unit. */
+export function boundsOf(range: string, size: number): number[] {
+  const digits = range.match(/\d[\d,_]*/g) ?? [];
+  return digits.map((one) => shownLimit(Number(one.replaceAll(/[,_]/g, '')), size));
 }

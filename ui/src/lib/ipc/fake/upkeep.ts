@@ -76,6 +76,12 @@ function backups(begin: FakeBackups): BackupInfo[] {
   ];
 }
 
+/** A backup on a stick. */
+const ELSEWHERE = backup('manual', 100, {
+  path: '/media/stick/old.ekbackup',
+  contexts: 3,
+});
+
 /** The ranges the in-memory core allows. */
 const RANGES: Record<keyof Limits, [number, number]> = {
   contexts: [1, 100_000],
@@ -180,10 +186,10 @@ function backupCalls(world: World, upkeep: FakeUpkeep, open: Open) {
       open(() => ({ ...backup('manual', 0), path: '/media/stick/evenkeel.ekbackup' })),
     backupVerify: (path) =>
       open(() => Object.assign(upkeep.find(path), { verifiedAt: new Date().toISOString() })),
-    backupChoose: () => open(() => backup('manual', 100, { path: '/media/stick/old.ekbackup' })),
+    backupChoose: () => open(() => ({ ...ELSEWHERE })),
     backupPreview: (path) =>
       open(() => {
-        const made = upkeep.backups.find((one) => one.path === path) ?? backup('manual', 100);
+        const made = upkeep.backups.find((one) => one.path === path) ?? ELSEWHERE;
         const { contexts, conversations, messages } = world;
         const { contexts: a, conversations: b, messages: c, madeAt } = made;
         return {
@@ -194,8 +200,8 @@ function backupCalls(world: World, upkeep: FakeUpkeep, open: Open) {
             messages: messages.length,
           },
           then: { contexts: a ?? 0, conversations: b ?? 0, messages: c ?? 0 },
-          comeBack: [{ id: 'context-anna', name: 'Anna' }],
-          disappear: contexts.slice(1).map(({ id, name }) => ({ id, name })),
+          comeBack: made === ELSEWHERE ? [{ id: 'context-anna', name: 'Anna' }] : [],
+          disappear: contexts.slice(a ?? 0).map(({ id, name }) => ({ id, name })),
           newerMessages: Math.max(0, messages.length - (c ?? 0)),
           newestMessageAt: ago(0.3),
         };
