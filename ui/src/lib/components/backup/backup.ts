@@ -28,7 +28,7 @@ export function problemOf(backup: BackupInfo): { text: string; raw: string | nul
   const key = PROBLEMS[backup.problem];
   return key
     ? { text: t(key), raw: null }
-    : { text: t('backups.problem.damaged'), raw: backup.problem };
+    : { text: t('backups.problem.other'), raw: backup.problem };
 }
 
 /** The last part of a path, on any system. */
