@@ -1,3 +1,4 @@
 export { LOCALES, locale, t, type MessageKey } from './locale.svelte';
 export { bytes, longDate, shortDate } from './format';
 export { explain } from './errors';
+export { duration, moment, relative } from './time';

@@ -1,4 +1,6 @@
+import type { CareBackend } from './care';
 import type * as T from './types';
+import type { UpkeepBackend } from './upkeep';
 
 /** Ends a subscription. */
 export type Unlisten = () => void;
@@ -8,7 +10,7 @@ export type Unlisten = () => void;
  * spoken by Tauri in the app and by an in-memory double in tests. Every call rejects with an
  * `ErrorBody` (see `error.ts`).
  */
-export interface Backend {
+export interface Backend extends CareBackend, UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;
   /** Makes a new recovery code in place of one that was never typed back. */

@@ -39,7 +39,7 @@ export type Contract = Agreed<
     Read<Rust.ModelOffer_Serialize, Window.ModelOffer>,
     Read<Rust.ModelInfo_Serialize, Window.ModelInfo>,
     Read<Rust.ModelFileRemoval, Window.ModelFileRemoval>,
-    Read<Rust.Settings_Serialize, Window.Settings>,
+    Read<Rust.Settings_Serialize, Omit<Window.Settings, keyof Window.UpkeepSettings>>,
     Read<Rust.AppInfo, Window.AppInfo>,
     Read<Rust.ErrorBody, Window.ErrorBody>,
     Read<Rust.Change, Window.Change>,
@@ -51,6 +51,6 @@ export type Contract = Agreed<
     Taken<Window.PresetOverrides, Rust.PresetOverrides_Deserialize>,
     Taken<Window.SendRequest, Rust.SendRequest_Deserialize>,
     Taken<Window.ProviderDraft, Rust.ProviderDraft_Deserialize>,
-    Taken<Window.Settings, Rust.Settings_Deserialize>,
+    Taken<Omit<Window.Settings, keyof Window.UpkeepSettings>, Rust.Settings_Deserialize>,
   ]
 >;

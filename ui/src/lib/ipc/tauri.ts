@@ -2,9 +2,11 @@ import { Channel, invoke } from '@tauri-apps/api/core';
 import { getCurrentWebview } from '@tauri-apps/api/webview';
 import { getCurrentWindow } from '@tauri-apps/api/window';
 import type { Backend } from './backend';
+import type { CareBackend } from './care';
 import { BackendError, errorBody } from './error';
 import { whole } from './text';
 import type { ChatEvent, ShellEvents } from './types';
+import type { UpkeepBackend } from './upkeep';
 
 async function call<R>(command: string, args: Record<string, unknown> = {}): Promise<R> {
   try {
@@ -26,6 +28,7 @@ const EVENTS: Record<keyof ShellEvents, [string, Reader][]> = {
   ],
   navigate: [['navigate', same]],
   engine: [['engine', same]],
+  contextExpiring: [['context-expiring', same]],
 };
 
 /** The real backend: one Tauri command per method. */
@@ -87,9 +90,28 @@ export function tauriBackend(): Backend {
     quickChatMove: (conversationId) => call('quick_chat_move', { conversationId }),
     quickChatMoved: () => call('quick_chat_moved'),
 
+    ...upkeepCalls,
     ...shellCalls(here),
   };
 }
+
+/** What keeps the vault, and the people who use it, well. */
+const upkeepCalls: CareBackend & UpkeepBackend = {
+  careHelplines: (region) => call('care_helplines', { region }),
+  jobList: () => call('job_list'),
+  jobRun: (name) => call('job_run', { name }),
+  backupList: () => call('backup_list'),
+  backupMake: () => call('backup_make'),
+  backupSave: () => call('backup_save'),
+  backupVerify: (path) => call('backup_verify', { path }),
+  backupChoose: () => call('backup_choose'),
+  backupPreview: (path) => call('backup_preview', { path }),
+  backupRestore: (path) => call('backup_restore', { path }),
+  dataSummary: () => call('data_summary'),
+  dataErase: (confirmation, models) => call('data_erase', { confirmation, models }),
+  dataMove: () => call('data_move'),
+  featureList: () => call('feature_list'),
+};
 
 /** What the shell tells of its own accord. */
 function shellCalls(

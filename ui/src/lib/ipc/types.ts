@@ -2,6 +2,11 @@
  * What crosses the border to Rust, in the wording of serde (camelCase). Mirrors
  * `crates/domain` and the types of the commands beside it.
  */
+import type { CareCard } from './care';
+import type { ContextExpiring, UpkeepSettings } from './upkeep';
+
+export type * from './care';
+export type * from './upkeep';
 
 export type ErrorCode =
   | 'invalid_parameter'
@@ -247,6 +252,8 @@ export type ChatEvent =
       userMessage: Message;
       replyId: string;
       meter: TokenMeter;
+      /** Whom to call, where the message holds a sign of danger. */
+      care?: CareCard | null;
     }
   | { kind: 'text'; delta: string }
   | { kind: 'reasoning'; delta: string }
@@ -309,7 +316,7 @@ export interface ModelOffer {
 
 export type Theme = 'system' | 'light' | 'dark';
 
-export interface Settings {
+export interface Settings extends UpkeepSettings {
   theme: Theme;
   /** BCP 47 tag, or `system`. */
   language: string;
@@ -345,4 +352,5 @@ export interface ShellEvents {
   /** A conversation waits to be shown; `quickChatMoved` gives it. */
   navigate: null;
   engine: EngineNews;
+  contextExpiring: ContextExpiring;
 }

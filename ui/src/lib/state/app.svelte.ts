@@ -1,6 +1,6 @@
 import { createContext } from 'svelte';
 import type { Backend, Unlisten } from '../ipc/backend';
-import type { Change, Context, ModelChoice } from '../ipc/types';
+import type { Change, Context, ContextExpiring, ModelChoice } from '../ipc/types';
 import { Chat } from './chat.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
@@ -8,6 +8,7 @@ import { Links } from './links.svelte';
 import { Notices } from './notices.svelte';
 import { Providers } from './providers.svelte';
 import { SettingsState } from './settings.svelte';
+import { Upkeep } from './upkeep.svelte';
 import { Vault } from './vault.svelte';
 
 export type Page = 'chat' | 'settings';
@@ -23,6 +24,7 @@ export class App {
   readonly conversations: Conversations;
   readonly chat: Chat;
   readonly providers: Providers;
+  readonly upkeep: Upkeep;
   page = $state<Page>('chat');
   /** Everything of the open vault has been read. */
   ready = $state(false);
@@ -42,6 +44,8 @@ export class App {
     this.conversations = new Conversations(backend);
     this.chat = new Chat(backend);
     this.providers = new Providers(backend);
+    this.upkeep = new Upkeep(backend, this.settings);
+    this.chat.limit = () => this.settings.value.limits.messageBytes;
     this.chat.onBorn = () => void this.quietly(() => this.conversations.refresh());
   }
 
@@ -84,6 +88,16 @@ export class App {
     this.chat.clear();
     void this.conversations.show(null);
     this.contexts.list = [];
+    this.upkeep.forget();
+  }
+
+  /** Reads everything anew after another vault took the place of the open one, or none did. */
+  async begin(): Promise<void> {
+    this.leave();
+    await this.vault.refresh();
+    this.welcoming = this.vault.phase === 'new';
+    if (this.welcoming) this.settings.forget();
+    if (this.vault.isOpen) await this.enter();
   }
 
   /** Shows a context: its newest conversation, or an empty page. */
@@ -158,8 +172,20 @@ export class App {
       await this.backend.listen('engine', (news) => {
         if (news.kind === 'crashed') this.notices.say('engine.crashed');
       }),
+      await this.backend.listen('contextExpiring', (news) => this.warn(news)),
       await this.backend.onFileDrop((paths) => void this.drop(paths)),
     );
+  }
+
+  private warn({ contextId, name }: ContextExpiring): void {
+    const extend = async (): Promise<void> => {
+      const context = this.contexts.find(contextId);
+      if (!context) return;
+      await this.contexts.extend(context);
+      this.notices.say('contexts.extended', { name });
+    };
+    const run = (): Promise<void> => this.quietly(extend);
+    this.notices.ask('contexts.expiring', { name }, { key: 'chat.extend', run });
   }
 
   private async drop(paths: string[]): Promise<void> {
@@ -194,6 +220,7 @@ export class App {
     }
     if (nouns.has('provider') || nouns.has('model')) await this.providers.load();
     if (nouns.has('settings')) await this.settings.load();
+    await this.upkeep.follow(nouns);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Backend } from '../ipc/backend';
 import type { Conversation } from '../ipc/types';
 import { OpenConversation } from './conversation.svelte';
+import { MESSAGE_BYTES } from './text';
 
 const KEPT = 12;
 
@@ -10,6 +11,8 @@ export class Chat {
   current = $state.raw<OpenConversation | null>(null);
   /** Told when a conversation has its first message. */
   onBorn: (conversation: Conversation) => void = () => undefined;
+  /** The largest message, in UTF-8 bytes. */
+  limit: () => number = () => MESSAGE_BYTES;
   private readonly alive = new Map<string, OpenConversation>();
   private readonly backend: Backend;
 
@@ -52,6 +55,7 @@ export class Chat {
       this.alive.set(conversation.id, opened);
       this.onBorn(conversation);
     };
+    opened.limit = () => this.limit();
     this.alive.set(key, opened);
     this.prune();
     return opened;

@@ -1,6 +1,7 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
 import type {
+  CareCard,
   ChatEvent,
   Conversation,
   ConversationView,
@@ -27,9 +28,13 @@ export class OpenConversation {
   error = $state.raw<ErrorBody | null>(null);
   loading = $state(false);
   draft = $state('');
+  /** Whom to call, until the user closes it. */
+  care = $state.raw<CareCard | null>(null);
   readonly contextId: string;
   /** Told when the first message gave a new conversation its id. */
   onBorn: (conversation: Conversation) => void = () => undefined;
+  /** The largest message, in UTF-8 bytes. */
+  limit: () => number = () => MESSAGE_BYTES;
   private readonly backend: Backend;
   private meterTimer: ReturnType<typeof setTimeout> | null = null;
   private ended: (() => void) | null = null;
@@ -76,11 +81,12 @@ export class OpenConversation {
   async send(text: string = this.draft): Promise<boolean> {
     const clean = sendable(text);
     if (clean.trim() === '' || this.reply !== null) return false;
-    if (utf8Bytes(clean) > MESSAGE_BYTES) {
+    const most = this.limit();
+    if (utf8Bytes(clean) > most) {
       const details = {
         field: 'text',
         value: `${utf8Bytes(clean)} bytes`,
-        range: `at most ${MESSAGE_BYTES} bytes`,
+        range: `at most ${most} bytes`,
       };
       this.error = { code: 'invalid_parameter', message: 'The message is too long.', details };
       return false;
@@ -178,6 +184,7 @@ export class OpenConversation {
     this.messages = [...before, userMessage];
     this.conversation = event.conversation;
     this.meter = event.meter;
+    this.care = event.care ?? this.care;
     if (sendable(this.draft) === userMessage.content) this.draft = '';
     if (born) this.onBorn(event.conversation);
   }

@@ -1,6 +1,8 @@
 import type { Backend } from '../ipc/backend';
-import type { AppInfo, Settings } from '../ipc/types';
+import { errorBody } from '../ipc/error';
+import type { AppInfo, ErrorBody, Settings } from '../ipc/types';
 import type { Notices } from './notices.svelte';
+import { MESSAGE_BYTES } from './text';
 
 const BEFORE_THE_VAULT: Settings = {
   theme: 'system',
@@ -11,6 +13,17 @@ const BEFORE_THE_VAULT: Settings = {
   engineIdleMinutes: 15,
   lastContextId: null,
   aiNoticeAccepted: false,
+  features: {},
+  helplineRegion: '',
+  notifications: true,
+  notificationContent: false,
+  automaticTitles: true,
+  limits: {
+    contexts: 1_000,
+    messagesPerContext: 1_000_000,
+    messageBytes: MESSAGE_BYTES,
+    vaultBytes: 50 * 1_024 ** 3,
+  },
 };
 
 /** The user's settings. They live in the vault; until it opens, defaults hold. */
@@ -42,14 +55,27 @@ export class SettingsState {
 
   /** Changes settings at once and stores them; on failure the old ones come back. */
   async save(patch: Partial<Settings>): Promise<void> {
+    const error = await this.store(patch);
+    if (error) this.notices.fail(error);
+  }
+
+  /** As `save`, for a form that shows the error itself. */
+  async store(patch: Partial<Settings>): Promise<ErrorBody | null> {
     const before = this.value;
     this.value = { ...before, ...patch };
-    if (!this.loaded) return;
+    if (!this.loaded) return null;
     try {
       this.value = await this.backend.settingsSave(this.value);
+      return null;
     } catch (thrown) {
       this.value = before;
-      this.notices.fail(thrown);
+      return errorBody(thrown);
     }
+  }
+
+  /** Forgets what was read, as when everything was erased. */
+  forget(): void {
+    this.value = BEFORE_THE_VAULT;
+    this.loaded = false;
   }
 }

@@ -1,6 +1,6 @@
 import { wholeText } from '../ipc/text';
 
-/** The largest message the core accepts, in UTF-8 bytes. */
+/** The largest message, in UTF-8 bytes, where the settings say nothing else. */
 export const MESSAGE_BYTES = 1 << 20;
 
 /** Text that survives the way to Rust: halves of surrogate pairs become U+FFFD, NUL goes. */

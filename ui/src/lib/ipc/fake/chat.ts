@@ -1,5 +1,6 @@
 import { failure } from '../error';
 import type { ChatEvent, Context, Conversation, Message, SendRequest, TokenMeter } from '../types';
+import { careFor } from './care';
 import { pieces, scriptFor, tokensOf, type Script } from './replies';
 import type { World } from './world';
 
@@ -31,6 +32,7 @@ export class FakeChat {
       userMessage: user,
       replyId,
       meter,
+      care: careFor(this.world, user.content),
     });
     const script = scriptFor(user.content, this.turn);
     this.turn += 1;

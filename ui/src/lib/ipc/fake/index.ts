@@ -1,9 +1,11 @@
 import type { Backend } from '../backend';
 import { failure } from '../error';
-import type { ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
+import type { ContextExpiring, ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
+import { careCalls } from './care';
 import { FakeChat } from './chat';
 import { modelCalls, SMALL } from './models';
 import { contextOf } from './seed';
+import { checkLimits, FakeUpkeep, upkeepCalls, type FakeBackups } from './upkeep';
 import { FakeVault } from './vault';
 import { World } from './world';
 
@@ -16,6 +18,7 @@ export interface FakeOptions {
   place?: string;
   /** Milliseconds between two pieces of a reply. */
   pace?: number;
+  backups?: FakeBackups;
 }
 
 const MODELS: Record<string, ModelInfo[]> = {
@@ -71,10 +74,20 @@ const OFFERS: ModelOffer[] = [
 
 type Handlers = { [N in keyof ShellEvents]: Set<(payload: ShellEvents[N]) => void> };
 
+function noHandlers(): Handlers {
+  return {
+    change: new Set(),
+    navigate: new Set(),
+    engine: new Set(),
+    contextExpiring: new Set(),
+  };
+}
+
 /** A backend in memory, as lively as the real one; `emit` plays the shell. */
 export function fakeBackend(options: FakeOptions = {}): Backend & {
   world: World;
   vault: FakeVault;
+  upkeep: FakeUpkeep;
   emit<N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void;
 } {
   const world = new World();
@@ -85,7 +98,8 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     options.place ?? '/home/ada/evenkeel-recovery-code.txt',
   );
   const chat = new FakeChat(world, options.pace ?? 0);
-  const handlers: Handlers = { change: new Set(), navigate: new Set(), engine: new Set() };
+  const upkeep = new FakeUpkeep(world, options.backups ?? 'some');
+  const handlers = noHandlers();
   const emit = <N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void => {
     for (const handler of handlers[name]) handler(payload);
   };
@@ -99,6 +113,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
   return {
     world,
     vault,
+    upkeep,
     emit,
     ...vaultCalls(vault),
     ...contextCalls(world, open),
@@ -109,8 +124,9 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
       open(() => chat.meter(contextId, conversationId, text)),
     ...providerCalls(world, open),
     ...modelCalls(world, open),
-    settingsGet: () => open(() => world.settings),
-    settingsSave: (settings) => open(() => (world.settings = settings)),
+    ...careCalls(world),
+    ...upkeepCalls(world, upkeep, vault, open),
+    ...settingsCalls(world, open),
     ...shellCalls(world, vault, handlers),
   };
 }
@@ -128,6 +144,17 @@ function vaultCalls(vault: FakeVault) {
     vaultCancelWaiting: () => soon(() => vault.cancelWaiting()),
     vaultLock: () => soon(() => vault.lock()),
     vaultSaveRecovery: (words) => soon(() => vault.save(words)),
+  } satisfies Partial<Backend>;
+}
+
+function settingsCalls(world: World, open: Open) {
+  return {
+    settingsGet: () => open(() => world.settings),
+    settingsSave: (settings) =>
+      open(() => {
+        checkLimits(settings.limits);
+        return (world.settings = settings);
+      }),
   } satisfies Partial<Backend>;
 }
 
@@ -327,6 +354,7 @@ export function fakeBackendFromAddress(search: string): Backend {
     keychain: wish.get('keychain') !== 'none',
     place: wish.get('place') ?? undefined,
     pace: Number(wish.get('pace') ?? 24),
+    backups: (wish.get('backups') as FakeBackups | null) ?? 'some',
   });
   // The vault is locked and opened elsewhere: by the tray, or in the other window.
   const turns = { 'fake-lock': 'lockedByUser', 'fake-unlock': 'open' } as const;
@@ -336,5 +364,9 @@ export function fakeBackendFromAddress(search: string): Backend {
       backend.emit('change', { noun: 'vault', id: null });
     });
   }
+  // Tests play the shell by events of the page.
+  window.addEventListener('fake-expiring', (event) =>
+    backend.emit('contextExpiring', (event as CustomEvent<ContextExpiring>).detail),
+  );
   return backend;
 }

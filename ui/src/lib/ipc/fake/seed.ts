@@ -117,6 +117,17 @@ export function settings(): Settings {
     engineIdleMinutes: 15,
     lastContextId: null,
     aiNoticeAccepted: false,
+    features: {},
+    helplineRegion: '',
+    notifications: true,
+    notificationContent: false,
+    automaticTitles: true,
+    limits: {
+      contexts: 1_000,
+      messagesPerContext: 1_000_000,
+      messageBytes: 1_048_576,
+      vaultBytes: 50 * 1_024 ** 3,
+    },
   };
 }
 

@@ -110,6 +110,10 @@ export class FakeVault {
     this.phase = phase;
   }
 
+  erase(): void {
+    this.phase = 'new';
+  }
+
   lock(): VaultStatus {
     this.phase = 'lockedByUser';
     return this.status();

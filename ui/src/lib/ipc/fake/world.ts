@@ -128,6 +128,14 @@ export class World {
     return conversation;
   }
 
+  /** Nothing is left, as before there was a vault. */
+  erase(): void {
+    this.contexts.length = 0;
+    this.conversations.length = 0;
+    this.messages.length = 0;
+    this.settings = settings();
+  }
+
   /** Two companions and a few conversations, as after a week of use. */
   seedDemo(): void {
     this.settings.aiNoticeAccepted = true;

@@ -1,0 +1,100 @@
+import type { Backend } from '../ipc/backend';
+import { errorBody } from '../ipc/error';
+import type { BackupInfo, ErrorBody, RestorePreview } from '../ipc/types';
+
+/** What is being done with backups. */
+export type BackupWork = 'make' | 'save' | 'choose' | 'verify' | 'preview' | 'restore';
+
+/** The backups of the vault. One piece of work at a time. */
+export class Backups {
+  list = $state.raw<BackupInfo[]>([]);
+  loaded = $state(false);
+  /** Why the list could not be read. */
+  error = $state.raw<ErrorBody | null>(null);
+  /** What is being done, and with which file. */
+  work = $state.raw<{ kind: BackupWork; path: string | null } | null>(null);
+  /** How the last work failed. */
+  failure = $state.raw<ErrorBody | null>(null);
+  private readonly backend: Backend;
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+  }
+
+  /** The newest backup that is known to be whole. */
+  get newest(): BackupInfo | null {
+    return this.list.find((one) => one.isNewest) ?? null;
+  }
+
+  async load(): Promise<void> {
+    try {
+      const list = await this.backend.backupList();
+      this.list = list.toSorted((a, b) => (b.madeAt ?? '').localeCompare(a.madeAt ?? ''));
+      this.loaded = true;
+      this.error = null;
+    } catch (thrown) {
+      this.error = errorBody(thrown);
+    }
+  }
+
+  /** Makes a backup among the profile's own; `null` where it failed. */
+  async make(): Promise<BackupInfo | null> {
+    const made = await this.attempt('make', null, () => this.backend.backupMake());
+    await this.load();
+    return made;
+  }
+
+  /** Makes a backup in a folder of the user's choice. */
+  async save(): Promise<BackupInfo | null> {
+    return this.attempt('save', null, () => this.backend.backupSave());
+  }
+
+  /** Opens a backup again and checks it. */
+  async verify(path: string): Promise<BackupInfo | null> {
+    const checked = await this.attempt('verify', path, () => this.backend.backupVerify(path));
+    await this.load();
+    return checked;
+  }
+
+  /** Lets the user choose a backup file that is not in the list. */
+  async choose(): Promise<BackupInfo | null> {
+    return this.attempt('choose', null, () => this.backend.backupChoose());
+  }
+
+  /** What restoring would change; the backup is checked for that. */
+  async preview(path: string): Promise<RestorePreview | null> {
+    return this.attempt('preview', path, () => this.backend.backupPreview(path));
+  }
+
+  /** Puts a backup in the vault's place; true if it is there. */
+  async restore(path: string): Promise<boolean> {
+    const done = await this.attempt('restore', path, async () => {
+      await this.backend.backupRestore(path);
+      return true;
+    });
+    return done ?? false;
+  }
+
+  /** Forgets how the last work failed. */
+  clear(): void {
+    this.failure = null;
+  }
+
+  private async attempt<R>(
+    kind: BackupWork,
+    path: string | null,
+    task: () => Promise<R>,
+  ): Promise<R | null> {
+    if (this.work !== null) return null;
+    this.work = { kind, path };
+    this.failure = null;
+    try {
+      return await task();
+    } catch (thrown) {
+      this.failure = errorBody(thrown);
+      return null;
+    } finally {
+      this.work = null;
+    }
+  }
+}

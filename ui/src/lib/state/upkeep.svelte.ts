@@ -1,0 +1,45 @@
+import type { Backend } from '../ipc/backend';
+import type { CareCard } from '../ipc/types';
+import { Backups } from './backups.svelte';
+import { Features } from './features.svelte';
+import { Jobs } from './jobs.svelte';
+import type { SettingsState } from './settings.svelte';
+import { Storage } from './storage.svelte';
+
+/** What keeps the vault well. Nothing of it is read before a page shows it. */
+export class Upkeep {
+  readonly jobs: Jobs;
+  readonly backups: Backups;
+  readonly storage: Storage;
+  readonly features: Features;
+  private readonly backend: Backend;
+
+  constructor(backend: Backend, settings: SettingsState) {
+    this.backend = backend;
+    this.jobs = new Jobs(backend);
+    this.backups = new Backups(backend);
+    this.storage = new Storage(backend);
+    this.features = new Features(backend, settings);
+  }
+
+  /** The helplines of a region; `null` is the one of the settings or of the system. */
+  helplines(region: string | null): Promise<CareCard> {
+    return this.backend.careHelplines(region);
+  }
+
+  /** Reads again what has been shown, after a job has written. */
+  async follow(nouns: ReadonlySet<string>): Promise<void> {
+    if (!nouns.has('job')) return;
+    if (this.jobs.loaded) await this.jobs.load();
+    if (this.backups.loaded) await this.backups.load();
+  }
+
+  /** Forgets what was read from the vault. */
+  forget(): void {
+    this.jobs.list = [];
+    this.jobs.loaded = false;
+    this.backups.list = [];
+    this.backups.loaded = false;
+    this.storage.summary = null;
+  }
+}
