@@ -13,6 +13,8 @@ use futures::{StreamExt, stream};
 use reqwest::Method;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The host whose newer models demand another name for the limit of a reply.
 const OPENAI_HOST: &str = "api.openai.com";
@@ -78,39 +80,54 @@ fn reader(kind: ProviderKind) -> Box<dyn StreamReader> {
     }
 }
 
+/// Longest wait for the end of a body whose reply is over.
+const LAST_BYTES: Duration = Duration::from_secs(1);
+
 /// A reply that is being read.
 struct Reply {
-    answer: Answer,
+    /// Gone once the reply is over.
+    answer: Option<Answer>,
     reader: Box<dyn StreamReader>,
     ready: VecDeque<ReadResult>,
-    over: bool,
 }
 
 /// The events of an answer. The answer lives in the stream, so dropping it closes the
 /// connection.
 fn events(answer: Answer, reader: Box<dyn StreamReader>) -> EventStream {
-    let reply = Reply { answer, reader, ready: VecDeque::new(), over: false };
+    let reply = Reply { answer: Some(answer), reader, ready: VecDeque::new() };
     stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).boxed()
 }
 
 impl Reply {
     async fn next(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
-        if self.over {
-            return None;
-        }
+        let answer = self.answer.as_mut()?;
         let item = loop {
             if let Some(item) = self.ready.pop_front() {
-                break item.map_err(|fault| error(self.answer.site(), self.answer.status(), fault));
+                break item.map_err(|fault| error(answer.site(), answer.status(), fault));
             }
-            match self.answer.chunk().await {
+            match answer.chunk().await {
                 Ok(Some(bytes)) => self.ready.extend(self.reader.feed(&bytes)),
                 Ok(None) => self.ready.extend(self.reader.finish()),
                 Err(error) => break Err(error),
             }
         };
-        self.over = matches!(item, Err(_) | Ok(ModelEvent::End(_)));
+        match item {
+            Err(_) => self.answer = None,
+            Ok(ModelEvent::End(_)) => self.answer.take().into_iter().for_each(read_to_end),
+            Ok(_) => {}
+        }
         Some(item)
     }
+}
+
+/// Reads what follows the end of a reply, most often nothing: a connection whose answer was not read to
+/// its end cannot serve the next message, which would wait for a new one.
+fn read_to_end(mut answer: Answer) {
+    tokio::spawn(async move {
+        let rest = async { while let Ok(Some(_)) = answer.chunk().await {} };
+        // A server that keeps the connection open without a word is left.
+        let _ = timeout(LAST_BYTES, rest).await;
+    });
 }
 
 fn error(site: &Site, status: u16, fault: ReadFault) -> ProviderError {

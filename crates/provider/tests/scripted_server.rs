@@ -284,6 +284,13 @@ async fn every_request_is_in_the_journal_without_its_content() {
     let model = connect(endpoint(ProviderKind::OpenaiCompatible, &format!("{}/v1?token=abcdefgh", server.base)), client.clone());
     let events: Vec<_> = model.stream(request()).await.unwrap().collect().await;
     assert!(events.iter().all(Result::is_ok));
+    // It is written when the rest of the answer was read, in the background.
+    let written = async {
+        while journal.0.lock().unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), written).await.expect("an entry for the answered request");
     let refused = connect(endpoint(ProviderKind::OpenaiCompatible, "http://example.com"), client.clone());
     assert_eq!(refused.stream(request()).await.err().unwrap().code(), ErrorCode::ProviderAddressRefused);
     let entries = journal.0.lock().unwrap();
@@ -480,4 +487,55 @@ async fn servers_on_this_machine_are_detected() {
     ];
     assert_eq!(shown, expected);
     assert!(ollama.seen().iter().all(|seen| !seen.headers.contains_key("authorization")));
+}
+
+/// Answers each request of each connection with one short reply, and gives the number of connections.
+async fn keep_alive_server() -> (String, Arc<std::sync::atomic::AtomicUsize>) {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = connections.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(async move {
+                let mut received = Vec::new();
+                while stream.read_buf(&mut received).await.is_ok_and(|read| read > 0) {
+                    // The request's body is JSON of one line that ends the request.
+                    if !received.ends_with(b"}") {
+                        continue;
+                    }
+                    received.clear();
+                    let text =
+                        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+                    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+                    let reply = format!("{head}{:x}\r\n{text}\r\n", text.len());
+                    stream.write_all(reply.as_bytes()).await.unwrap();
+                    // The end of the body comes in a packet of its own, as from real servers.
+                    tokio::time::sleep(Duration::from_millis(30)).await;
+                    stream.write_all(b"0\r\n\r\n").await.unwrap();
+                }
+            });
+        }
+    });
+    (base, connections)
+}
+
+#[tokio::test]
+async fn the_next_message_uses_the_same_connection() {
+    let (base, connections) = keep_alive_server().await;
+    let model = connect(endpoint(ProviderKind::OpenaiCompatible, &base), HttpClient::new(None));
+    for _ in 0..3 {
+        let mut events = model.stream(request()).await.unwrap();
+        let mut last = None;
+        while let Some(event) = events.next().await {
+            last = Some(event.unwrap());
+        }
+        assert_eq!(last, Some(ModelEvent::End(EndReason::Stop)));
+        drop(events);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(connections.load(std::sync::atomic::Ordering::SeqCst), 1);
 }

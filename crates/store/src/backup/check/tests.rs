@@ -64,7 +64,10 @@ fn a_lost_row_a_changed_message_and_an_orphan_are_found() {
         ("DELETE FROM messages WHERE key = 3", "table messages"),
         ("DROP TRIGGER messages_are_never_reworded; UPDATE messages SET content = 'other' WHERE key = 9", "newest message"),
         ("DROP TRIGGER messages_are_never_reworded; UPDATE messages SET content = 'other' WHERE key = 4", "middle"),
-        ("DROP TRIGGER messages_are_never_reworded; UPDATE messages SET conversation_id = x'00000000000000000000000000000009' WHERE key = 5", "messages"),
+        (
+            "DROP TRIGGER messages_are_never_reworded; UPDATE messages SET conversation_id = x'00000000000000000000000000000009' WHERE key = 5",
+            "messages",
+        ),
         ("CREATE TABLE more (x INTEGER) STRICT", "table more"),
     ] {
         let error = Room::new().changed(sql).unwrap_err().to_string();
