@@ -1,3 +1,3 @@
 export { LOCALES, locale, t, type MessageKey } from './locale.svelte';
-export { bytes, shortDate } from './format';
+export { bytes, moment, shortDate, span } from './format';
 export { explain } from './errors';

@@ -68,7 +68,7 @@ describe('texts', () => {
   it('has no key that nothing uses', () => {
     const code = sources(source).join('\n');
     const built =
-      /^(?:error|offer|presets|unlock|welcome|notice|vault\.way|settings\.(?:theme|general|providers|models|about))\b/;
+      /^(?:error|offer|presets|unlock|welcome|notice|vault\.way|advice|settings\.(?:theme|general|presets|providers|models|about)|contexts\.sort)\b/;
     const unused = Object.keys(en).filter((key) => !built.test(key) && !code.includes(`'${key}'`));
     expect(unused).toEqual([]);
   });

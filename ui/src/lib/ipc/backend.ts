@@ -1,3 +1,4 @@
+import type { LifeBackend } from './life';
 import type * as T from './types';
 
 /** Ends a subscription. */
@@ -8,7 +9,7 @@ export type Unlisten = () => void;
  * spoken by Tauri in the app and by an in-memory double in tests. Every call rejects with an
  * `ErrorBody` (see `error.ts`).
  */
-export interface Backend {
+export interface Backend extends LifeBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;
   /** Makes a new recovery code in place of one that was never typed back. */
@@ -17,20 +18,6 @@ export interface Backend {
   vaultUnlock(method: T.UnlockMethod): Promise<T.VaultStatus>;
   vaultCancelWaiting(): Promise<void>;
   vaultLock(): Promise<T.VaultStatus>;
-
-  contextList(): Promise<T.Context[]>;
-  contextCreate(draft: T.ContextDraft): Promise<T.Context>;
-  contextCreateFromPreset(presetId: string, overrides: T.PresetOverrides): Promise<T.Context>;
-  contextUpdate(id: string, patch: T.ContextPatch): Promise<T.Context>;
-  contextDelete(id: string): Promise<void>;
-  presetList(): Promise<T.Preset[]>;
-
-  conversationList(contextId: string, limit: number, offset: number): Promise<T.ConversationPage>;
-  conversationOpen(id: string): Promise<T.ConversationView>;
-  conversationEarlier(messageId: string, limit: number): Promise<T.EarlierMessages>;
-  conversationRename(id: string, title: string): Promise<void>;
-  conversationDelete(id: string): Promise<void>;
-  conversationSelectBranch(messageId: string): Promise<T.ConversationView>;
 
   /** Resolves when the reply has ended. */
   chatSend(request: T.SendRequest, onEvent: (event: T.ChatEvent) => void): Promise<void>;

@@ -3,6 +3,7 @@ import { getCurrentWebview } from '@tauri-apps/api/webview';
 import { getCurrentWindow } from '@tauri-apps/api/window';
 import type { Backend } from './backend';
 import { BackendError, errorBody } from './error';
+import { lifeCalls } from './tauri-life';
 import type { ChatEvent, ShellEvents } from './types';
 
 async function call<R>(command: string, args: Record<string, unknown> = {}): Promise<R> {
@@ -39,21 +40,7 @@ export function tauriBackend(): Backend {
     vaultCancelWaiting: () => call('vault_cancel_waiting'),
     vaultLock: () => call('vault_lock'),
 
-    contextList: () => call('context_list'),
-    contextCreate: (draft) => call('context_create', { draft }),
-    contextCreateFromPreset: (presetId, overrides) =>
-      call('context_create_from_preset', { presetId, overrides }),
-    contextUpdate: (id, patch) => call('context_update', { id, patch }),
-    contextDelete: (id) => call('context_delete', { id }),
-    presetList: () => call('preset_list'),
-
-    conversationList: (contextId, limit, offset) =>
-      call('conversation_list', { contextId, limit, offset }),
-    conversationOpen: (id) => call('conversation_open', { id }),
-    conversationEarlier: (messageId, limit) => call('conversation_earlier', { messageId, limit }),
-    conversationRename: (id, title) => call('conversation_rename', { id, title }),
-    conversationDelete: (id) => call('conversation_delete', { id }),
-    conversationSelectBranch: (messageId) => call('conversation_select_branch', { messageId }),
+    ...lifeCalls(call),
 
     chatSend: (request, onEvent) => {
       const channel = new Channel<ChatEvent>();

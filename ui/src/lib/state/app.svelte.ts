@@ -1,16 +1,22 @@
 import { createContext } from 'svelte';
 import type { Backend, Unlisten } from '../ipc/backend';
 import type { Change, Context, ModelChoice } from '../ipc/types';
+import { Advice } from './advice.svelte';
 import { Chat } from './chat.svelte';
+import { Clock } from './clock.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
 import { Links } from './links.svelte';
 import { Notices } from './notices.svelte';
+import { Presets } from './presets.svelte';
 import { Providers } from './providers.svelte';
+import { Removal } from './removal.svelte';
+import { Search } from './search.svelte';
 import { SettingsState } from './settings.svelte';
+import { Trash } from './trash.svelte';
 import { Vault } from './vault.svelte';
 
-export type Page = 'chat' | 'settings';
+export type Page = 'chat' | 'settings' | 'trash';
 const CHANGE_MILLIS = 120;
 
 /** All state of one window. Views take it from here; the nouns do not know each other. */
@@ -23,7 +29,15 @@ export class App {
   readonly conversations: Conversations;
   readonly chat: Chat;
   readonly providers: Providers;
+  readonly presets: Presets;
+  readonly advice: Advice;
+  readonly search: Search;
+  readonly trash: Trash;
+  readonly removal: Removal;
+  readonly clock = new Clock();
   page = $state<Page>('chat');
+  /** The part of the settings that is shown. */
+  settingsTab = $state('general');
   /** Everything of the open vault has been read. */
   ready = $state(false);
   /** The first run goes on until a companion has been picked. */
@@ -42,6 +56,11 @@ export class App {
     this.conversations = new Conversations(backend);
     this.chat = new Chat(backend);
     this.providers = new Providers(backend);
+    this.presets = new Presets(backend);
+    this.advice = new Advice(backend);
+    this.search = new Search(backend);
+    this.trash = new Trash(backend);
+    this.removal = new Removal(this);
     this.chat.onBorn = () => void this.quietly(() => this.conversations.refresh());
   }
 
@@ -56,6 +75,7 @@ export class App {
   }
 
   async start(): Promise<void> {
+    this.clock.start();
     await this.quietly(() => this.subscribe());
     await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
@@ -67,7 +87,7 @@ export class App {
   async enter(): Promise<void> {
     await this.quietly(async () => {
       await this.settings.load();
-      await Promise.all([this.contexts.load(), this.providers.load()]);
+      await Promise.all([this.contexts.load(), this.presets.load(), this.providers.load()]);
       const unfinished =
         this.contexts.list.length === 0 && this.settings.value.defaultModel === null;
       if (unfinished) this.welcoming = true;
@@ -83,7 +103,10 @@ export class App {
     this.page = 'chat';
     this.chat.clear();
     void this.conversations.show(null);
-    this.contexts.list = [];
+    this.contexts.clear();
+    this.search.clear();
+    this.trash.clear();
+    this.advice.forget();
   }
 
   /** Shows a context: its newest conversation, or an empty page. */
@@ -97,18 +120,25 @@ export class App {
     });
   }
 
-  async remove(context: Context): Promise<void> {
-    await this.contexts.remove(context.id);
-    if (this.chat.contextId !== context.id) return;
-    this.chat.clear();
-    await this.conversations.show(null);
-    const next = this.contexts.list[0];
-    if (next) await this.pick(next.id);
+  /** Locks the vault; what is half typed is stored before. */
+  async lock(): Promise<void> {
+    await this.chat.flush();
+    await this.vault.lock();
   }
 
-  async removeConversation(id: string): Promise<void> {
-    await this.conversations.remove(id);
-    this.chat.forget(id);
+  /** Shows a found message in its place. */
+  async showMessage(messageId: string): Promise<void> {
+    await this.quietly(async () => {
+      const contextId = await this.chat.openAt(messageId);
+      this.page = 'chat';
+      await this.conversations.show(contextId);
+    });
+  }
+
+  /** Shows a part of the settings. */
+  openSettings(tab: string): void {
+    this.settingsTab = tab;
+    this.page = 'settings';
   }
 
   hideQuickChat(): Promise<void> {
@@ -133,6 +163,7 @@ export class App {
   }
 
   stop(): void {
+    this.clock.stop();
     for (const end of this.unlisten) end();
     this.unlisten.length = 0;
   }
@@ -185,6 +216,8 @@ export class App {
     if (nouns.has('vault')) await this.vault.refresh();
     if (!this.ready) return;
     if (nouns.has('context')) await this.contexts.refresh();
+    if (nouns.has('preset')) await this.presets.load();
+    if (this.page === 'trash') await this.trash.load();
     if (nouns.has('conversation') || nouns.has('message')) {
       await this.conversations.refresh();
       await this.chat.current?.reload();

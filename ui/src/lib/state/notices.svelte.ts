@@ -6,9 +6,19 @@ import type { MessageKey } from '../i18n';
 export interface Notice {
   id: number;
   key: MessageKey | null;
-  values: Record<string, string>;
+  values: Record<string, string | number>;
   error: ErrorBody | null;
+  action: NoticeAction | null;
 }
+
+/** What can be done about it, such as undoing what it tells. */
+export interface NoticeAction {
+  key: MessageKey;
+  run: () => void;
+}
+
+const SHORT_MILLIS = 6_000;
+const WITH_ACTION_MILLIS = 12_000;
 
 /** The words shown now, oldest first. */
 export class Notices {
@@ -16,13 +26,20 @@ export class Notices {
   private count = 0;
   private readonly timers = new Set<ReturnType<typeof setTimeout>>();
 
-  /** Shows a sentence for a few seconds. */
-  say(key: MessageKey, values: Record<string, string> = {}): void {
-    const id = this.add({ key, values, error: null });
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      this.dismiss(id);
-    }, 6_000);
+  /** Shows a sentence for a few seconds; longer where something can be done about it. */
+  say(
+    key: MessageKey,
+    values: Record<string, string | number> = {},
+    action: NoticeAction | null = null,
+  ): void {
+    const id = this.add({ key, values, error: null, action });
+    const timer = setTimeout(
+      () => {
+        this.timers.delete(timer);
+        this.dismiss(id);
+      },
+      action === null ? SHORT_MILLIS : WITH_ACTION_MILLIS,
+    );
     this.timers.add(timer);
   }
 
@@ -30,7 +47,13 @@ export class Notices {
   fail(thrown: unknown): void {
     const error = errorBody(thrown);
     if (this.list.some((notice) => notice.error?.message === error.message)) return;
-    this.add({ key: null, values: {}, error });
+    this.add({ key: null, values: {}, error, action: null });
+  }
+
+  /** Does what a notice offers, once. */
+  act(notice: Notice): void {
+    this.dismiss(notice.id);
+    notice.action?.run();
   }
 
   dismiss(id: number): void {

@@ -1,3 +1,5 @@
+import type { ErrorBody } from '../ipc/types';
+
 const LONE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
 /** The largest message the core accepts, in UTF-8 bytes. */
@@ -20,4 +22,16 @@ export function sendableFields<T extends object>(fields: T): T {
 /** Length in UTF-8 bytes. */
 export function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
+}
+
+/** The error of a message that is longer than the core accepts. */
+export function tooLong(text: string): ErrorBody | null {
+  const bytes = utf8Bytes(text);
+  if (bytes <= MESSAGE_BYTES) return null;
+  const details = {
+    field: 'text',
+    value: `${bytes} bytes`,
+    range: `at most ${MESSAGE_BYTES} bytes`,
+  };
+  return { code: 'invalid_parameter', message: 'The message is too long.', details };
 }

@@ -1,6 +1,7 @@
 import type { Change, Context, Conversation, Message, Preset, Provider, Settings } from '../types';
 import { failure } from '../error';
-import { at, contextOf, presets, providers, settings } from './seed';
+import type { RevisionUse } from '../life';
+import { at, contextOf, expiry, presets, providers, settings } from './seed';
 
 /** Everything the in-memory backend remembers. */
 export class World {
@@ -9,6 +10,12 @@ export class World {
   readonly contexts: Context[] = [];
   readonly conversations: Conversation[] = [];
   readonly messages: Message[] = [];
+  /** Messages whose deletion can be undone, with those that followed them. */
+  readonly deleted: { message: Message; childIds: string[] }[] = [];
+  /** The wordings of each context, oldest first. */
+  readonly revisions = new Map<string, RevisionUse[]>();
+  /** Texts in composers, by key. */
+  readonly drafts = new Map<string, string>();
   settings: Settings = settings();
   onChange: (change: Change) => void = () => undefined;
   private count = 0;
@@ -39,6 +46,12 @@ export class World {
     return found;
   }
 
+  preset(id: string): Preset {
+    const found = this.presets.find((preset) => preset.id === id);
+    if (!found) throw failure('not_found', `There is no preset ${id}.`, { noun: 'preset', id });
+    return found;
+  }
+
   message(id: string): Message {
     const found = this.messages.find((message) => message.id === id);
     if (!found) throw failure('not_found', `There is no message ${id}.`, { noun: 'message', id });
@@ -49,7 +62,7 @@ export class World {
   store(
     message: Omit<
       Message,
-      'id' | 'createdAt' | 'siblingIds' | 'tokenCount' | 'revisionId' | 'usage'
+      'id' | 'createdAt' | 'siblingIds' | 'tokenCount' | 'revisionId' | 'usage' | 'vote'
     >,
     id = this.id('message'),
   ): Message {
@@ -59,16 +72,47 @@ export class World {
       createdAt: this.now(),
       siblingIds: [],
       tokenCount: { tokens: Math.ceil(message.content.length / 4), tokenizer: 'o200k' },
-      revisionId: null,
+      revisionId: message.role === 'assistant' ? this.context(message.contextId).revisionId : null,
       usage: null,
+      vote: null,
     };
     this.messages.push(stored);
+    this.touch(this.context(message.contextId), stored.createdAt);
     const conversation = this.conversation(stored.conversationId);
     conversation.activeLeafId = stored.id;
     conversation.messageCount += 1;
     conversation.lastActivityAt = stored.createdAt;
     this.onChange({ noun: 'conversation', id: conversation.id });
     return this.shown(stored);
+  }
+
+  /** A context and its first wording. */
+  join(context: Context): Context {
+    this.contexts.push(context);
+    this.reword(context);
+    return context;
+  }
+
+  /** Keeps the wording of a context's persona, if it is a new one. */
+  reword(context: Context): void {
+    const { name, systemPrompt, personality, anchor } = context;
+    const uses = this.revisions.get(context.id) ?? [];
+    const text = JSON.stringify([name, systemPrompt, personality, anchor]);
+    const known = uses.find(({ revision: one }) => {
+      return JSON.stringify([one.name, one.systemPrompt, one.personality, one.anchor]) === text;
+    });
+    const createdAt = this.now();
+    const fresh = { id: this.id('revision'), name, systemPrompt, personality, anchor, createdAt };
+    const revision = known?.revision ?? fresh;
+    if (!known) uses.push({ revision, usedAt: createdAt, messageCount: 0 });
+    this.revisions.set(context.id, uses);
+    context.revisionId = revision.id;
+  }
+
+  /** A lifetime begins anew. */
+  touch(context: Context, time: string): void {
+    context.lastInteractionAt = time;
+    context.expiresAt = expiry(context.expiryDays);
   }
 
   /** A copy of a message with its siblings filled in. */
@@ -108,6 +152,11 @@ export class World {
       messageCount: 0,
       createdAt: time,
       lastActivityAt: time,
+      titleSource: 'beginning',
+      isPinned: false,
+      isArchived: false,
+      tags: [],
+      deletedAt: null,
     };
     this.conversations.push(conversation);
     return conversation;
@@ -118,7 +167,7 @@ export class World {
     this.settings.aiNoticeAccepted = true;
     this.settings.defaultModel = { providerId: 'engine', model: 'SmolLM2-135M-Instruct.Q4_1.gguf' };
     for (const [index, preset] of this.presets.slice(0, 2).entries()) {
-      this.contexts.push(contextOf(preset, `context-${preset.id}`, index));
+      this.join(contextOf(preset, `context-${preset.id}`, index));
     }
     const first = this.contexts[0];
     if (!first) return;
@@ -133,7 +182,8 @@ export class World {
     this.talk(first.id, 'Ninety small steps', 90);
   }
 
-  private talk(contextId: string, title: string, turns: number): void {
+  /** A conversation of so many questions and answers. */
+  talk(contextId: string, title: string, turns: number): Conversation {
     const conversation = this.begin(contextId, title);
     const base = {
       conversationId: conversation.id,
@@ -157,5 +207,6 @@ export class World {
         model,
       }).id;
     }
+    return conversation;
   }
 }
