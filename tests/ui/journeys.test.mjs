@@ -259,9 +259,9 @@ journey('companions are made, edited and deleted', DEMO, {}, async (page) => {
   await page.id('context-save').click();
   await page.id('context-title').getByText('Anna').waitFor();
   await page.id('context-item').getByText('Anna').hover();
-  await page.id('context-menu').last().click();
+  await page.getByRole('button', { name: 'More for Anna' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
-  await page.id('confirm-yes').click();
+  await page.id('notices').getByText('Anna is in the trash').waitFor();
   await page.id('context-title').getByText('Calm Counselor').waitFor();
 });
 

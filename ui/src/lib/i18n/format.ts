@@ -17,6 +17,18 @@ export function longDate(iso: string): string {
   return new Intl.DateTimeFormat(locale.tag, { dateStyle: 'long' }).format(new Date(iso));
 }
 
+/** A span such as `2 hours`, in its largest whole unit. */
+export function span(millis: number): string {
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+  ] as const;
+  const [unit, length] = units.find(([, size]) => millis >= size) ?? (['second', 1_000] as const);
+  const form = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(locale.tag, form).format(Math.round(millis / length));
+}
+
 /** The time for today, the day for this year, the date otherwise. */
 export function shortDate(iso: string, now: Date = new Date()): string {
   const date = new Date(iso);

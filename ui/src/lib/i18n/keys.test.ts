@@ -69,7 +69,7 @@ describe('texts', () => {
     const code = sources(source).join('\n');
     // The shell reads those of the tray; a test beside it looks for each.
     const built =
-      /^(?:tray|error|offer|presets|unlock|welcome|notice|vault\.way|settings\.(?:theme|general|providers|models|about))\b/;
+      /^(?:tray|error|offer|presets|unlock|welcome|notice|vault\.way|advice|settings\.(?:theme|general|presets|providers|models|about)|contexts\.sort)\b/;
     const unused = Object.keys(en).filter((key) => !built.test(key) && !code.includes(`'${key}'`));
     expect(unused).toEqual([]);
   });

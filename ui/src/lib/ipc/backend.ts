@@ -1,4 +1,5 @@
 import type { CareBackend } from './care';
+import type { LifeBackend } from './life';
 import type * as T from './types';
 import type { UpkeepBackend } from './upkeep';
 
@@ -10,7 +11,7 @@ export type Unlisten = () => void;
  * spoken by Tauri in the app and by an in-memory double in tests. Every call rejects with an
  * `ErrorBody` (see `error.ts`).
  */
-export interface Backend extends CareBackend, UpkeepBackend {
+export interface Backend extends CareBackend, LifeBackend, UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;
   /** Makes a new recovery code in place of one that was never typed back. */
@@ -24,20 +25,6 @@ export interface Backend extends CareBackend, UpkeepBackend {
    * was closed. The code itself does not come from the window.
    */
   vaultSaveRecovery(words: T.RecoveryWords): Promise<string | null>;
-
-  contextList(): Promise<T.Context[]>;
-  contextCreate(draft: T.ContextDraft): Promise<T.Context>;
-  contextCreateFromPreset(presetId: string, overrides: T.PresetOverrides): Promise<T.Context>;
-  contextUpdate(id: string, patch: T.ContextPatch): Promise<T.Context>;
-  contextDelete(id: string): Promise<void>;
-  presetList(): Promise<T.Preset[]>;
-
-  conversationList(contextId: string, limit: number, offset: number): Promise<T.ConversationPage>;
-  conversationOpen(id: string): Promise<T.ConversationView>;
-  conversationEarlier(messageId: string, limit: number): Promise<T.EarlierMessages>;
-  conversationRename(id: string, title: string): Promise<void>;
-  conversationDelete(id: string): Promise<void>;
-  conversationSelectBranch(messageId: string): Promise<T.ConversationView>;
 
   /** Resolves when the reply has ended. */
   chatSend(request: T.SendRequest, onEvent: (event: T.ChatEvent) => void): Promise<void>;

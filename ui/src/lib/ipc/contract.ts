@@ -26,12 +26,6 @@ export type Contract = Agreed<
   [
     Read<Rust.VaultStatus_Serialize, Window.VaultStatus>,
     Read<Rust.RecoverySheet, Window.RecoverySheet>,
-    Read<Rust.Context_Serialize, Window.Context>,
-    Read<Rust.Preset_Serialize, Window.Preset>,
-    Read<Rust.ConversationPage_Serialize, Window.ConversationPage>,
-    Read<Rust.ConversationView_Serialize, Window.ConversationView>,
-    Read<Rust.EarlierMessages_Serialize, Window.EarlierMessages>,
-    Read<Rust.ChatEvent_Serialize, Window.ChatEvent>,
     Read<Rust.TokenMeter, Window.TokenMeter>,
     Read<Rust.Provider_Serialize, Window.Provider>,
     Read<Rust.ProviderTest_Serialize, Window.ProviderTest>,

@@ -4,6 +4,7 @@ import { getCurrentWindow } from '@tauri-apps/api/window';
 import type { Backend } from './backend';
 import type { CareBackend } from './care';
 import { BackendError, errorBody } from './error';
+import { lifeCalls } from './tauri-life';
 import { whole } from './text';
 import type { ChatEvent, ShellEvents } from './types';
 import type { UpkeepBackend } from './upkeep';
@@ -45,21 +46,7 @@ export function tauriBackend(): Backend {
     vaultLock: () => call('vault_lock'),
     vaultSaveRecovery: (words) => call('vault_save_recovery', { words }),
 
-    contextList: () => call('context_list'),
-    contextCreate: (draft) => call('context_create', { draft }),
-    contextCreateFromPreset: (presetId, overrides) =>
-      call('context_create_from_preset', { presetId, overrides }),
-    contextUpdate: (id, patch) => call('context_update', { id, patch }),
-    contextDelete: (id) => call('context_delete', { id }),
-    presetList: () => call('preset_list'),
-
-    conversationList: (contextId, limit, offset) =>
-      call('conversation_list', { contextId, limit, offset }),
-    conversationOpen: (id) => call('conversation_open', { id }),
-    conversationEarlier: (messageId, limit) => call('conversation_earlier', { messageId, limit }),
-    conversationRename: (id, title) => call('conversation_rename', { id, title }),
-    conversationDelete: (id) => call('conversation_delete', { id }),
-    conversationSelectBranch: (messageId) => call('conversation_select_branch', { messageId }),
+    ...lifeCalls(call),
 
     chatSend: (request, onEvent) => {
       const channel = new Channel<ChatEvent>();

@@ -137,6 +137,11 @@ export interface Context {
   lastInteractionAt: string;
   expiresAt: string | null;
   isActive: boolean;
+  /** Own anchor text; `null` = made from name and personality. */
+  anchor: string | null;
+  /** Since when it lies in the trash. */
+  deletedAt: string | null;
+  tags: string[];
 }
 
 export interface ContextDraft {
@@ -151,9 +156,14 @@ export interface ContextDraft {
   localOnly: boolean;
   maintainPersonality: boolean;
   presetId: string | null;
+  anchor: string | null;
+  tags: string[];
 }
 
-/** A field that is absent stays; `expiryDays: 0` means never. */
+/**
+ * A field that is absent stays; `expiryDays: 0` means never, an empty `anchor` none of its own,
+ * `model: null` the default of the settings.
+ */
 export type ContextPatch = Partial<Omit<ContextDraft, 'presetId'>>;
 
 export interface PresetOverrides {
@@ -181,6 +191,12 @@ export interface Preset {
   isActive: boolean;
   /** Any JSON, as text. */
   metadata: string;
+  useCount: number;
+  thumbsUp: number;
+  thumbsDown: number;
+  isBuiltIn: boolean;
+  /** A built-in one that the user changed or hid. */
+  isEdited: boolean;
 }
 
 export interface Conversation {
@@ -191,6 +207,11 @@ export interface Conversation {
   messageCount: number;
   createdAt: string;
   lastActivityAt: string;
+  titleSource: 'beginning' | 'model' | 'user';
+  isPinned: boolean;
+  isArchived: boolean;
+  tags: string[];
+  deletedAt: string | null;
 }
 
 export interface ConversationPage {
@@ -199,6 +220,7 @@ export interface ConversationPage {
 }
 
 export type Role = 'user' | 'assistant' | 'system';
+export type Vote = 'up' | 'down';
 export type MessageStatus = 'complete' | 'stopped' | 'interrupted' | 'truncated';
 
 export interface Message {
@@ -216,6 +238,7 @@ export interface Message {
   usage: { promptTokens: number; completionTokens: number; cachedTokens: number | null } | null;
   createdAt: string;
   siblingIds: string[];
+  vote: Vote | null;
 }
 
 export interface TokenMeter {
@@ -232,6 +255,8 @@ export interface ConversationView {
   conversation: Conversation;
   messages: Message[];
   hasEarlier: boolean;
+  /** There are newer messages on this branch than those given. */
+  hasLater: boolean;
   meter: TokenMeter;
 }
 
@@ -241,7 +266,14 @@ export interface EarlierMessages {
 }
 
 export type SendRequest =
-  | { kind: 'new'; contextId: string; conversationId: string | null; text: string }
+  | {
+      kind: 'new';
+      contextId: string;
+      conversationId: string | null;
+      text: string;
+      /** Another context that answers this once, with its own persona. */
+      agentId: string | null;
+    }
   | { kind: 'edit'; messageId: string; text: string }
   | { kind: 'regenerate'; messageId: string };
 

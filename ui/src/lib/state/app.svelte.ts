@@ -1,18 +1,24 @@
 import { createContext } from 'svelte';
 import type { Backend, Unlisten } from '../ipc/backend';
-import type { Change, Context, ContextExpiring, ModelChoice } from '../ipc/types';
+import type { Context, ContextExpiring, ModelChoice } from '../ipc/types';
+import { Advice } from './advice.svelte';
+import { Changes } from './changes';
 import { Chat } from './chat.svelte';
+import { Clock } from './clock.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
 import { Links } from './links.svelte';
 import { Notices } from './notices.svelte';
+import { Presets } from './presets.svelte';
 import { Providers } from './providers.svelte';
+import { Removal } from './removal.svelte';
+import { Search } from './search.svelte';
 import { SettingsState } from './settings.svelte';
+import { Trash } from './trash.svelte';
 import { Upkeep } from './upkeep.svelte';
 import { Vault } from './vault.svelte';
 
-export type Page = 'chat' | 'settings';
-const CHANGE_MILLIS = 120;
+export type Page = 'chat' | 'settings' | 'trash';
 
 /** All state of one window. Views take it from here; the nouns do not know each other. */
 export class App {
@@ -24,16 +30,23 @@ export class App {
   readonly conversations: Conversations;
   readonly chat: Chat;
   readonly providers: Providers;
+  readonly presets: Presets;
+  readonly advice: Advice;
+  readonly search: Search;
+  readonly trash: Trash;
+  readonly removal: Removal;
+  readonly clock = new Clock();
   readonly upkeep: Upkeep;
   page = $state<Page>('chat');
+  /** The part of the settings that is shown. */
+  settingsTab = $state('general');
   /** Everything of the open vault has been read. */
   ready = $state(false);
   /** The first run goes on until a companion has been picked. */
   welcoming = $state(false);
   private readonly backend: Backend;
   private readonly unlisten: Unlisten[] = [];
-  private readonly changed = new Set<string>();
-  private changeTimer: ReturnType<typeof setTimeout> | null = null;
+  private readonly changes = new Changes((nouns) => void this.quietly(() => this.refetch(nouns)));
 
   constructor(backend: Backend) {
     this.backend = backend;
@@ -44,6 +57,11 @@ export class App {
     this.conversations = new Conversations(backend);
     this.chat = new Chat(backend);
     this.providers = new Providers(backend);
+    this.presets = new Presets(backend);
+    this.advice = new Advice(backend);
+    this.search = new Search(backend);
+    this.trash = new Trash(backend);
+    this.removal = new Removal(this);
     this.upkeep = new Upkeep(backend, this.settings);
     this.chat.limit = () => this.settings.value.limits.messageBytes;
     this.chat.onBorn = () => void this.quietly(() => this.conversations.refresh());
@@ -60,6 +78,7 @@ export class App {
   }
 
   async start(): Promise<void> {
+    this.clock.start();
     await this.quietly(() => this.subscribe());
     await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
@@ -71,7 +90,7 @@ export class App {
   async enter(): Promise<void> {
     await this.quietly(async () => {
       await this.settings.load();
-      await Promise.all([this.contexts.load(), this.providers.load()]);
+      await Promise.all([this.contexts.load(), this.presets.load(), this.providers.load()]);
       const unfinished =
         this.contexts.list.length === 0 && this.settings.value.defaultModel === null;
       if (unfinished) this.welcoming = true;
@@ -87,7 +106,11 @@ export class App {
     this.page = 'chat';
     this.chat.clear();
     void this.conversations.show(null);
-    this.contexts.list = [];
+    this.contexts.clear();
+    this.search.clear();
+    this.trash.clear();
+    this.presets.clear();
+    this.advice.forget();
     this.upkeep.forget();
   }
 
@@ -111,18 +134,25 @@ export class App {
     });
   }
 
-  async remove(context: Context): Promise<void> {
-    await this.contexts.remove(context.id);
-    if (this.chat.contextId !== context.id) return;
-    this.chat.clear();
-    await this.conversations.show(null);
-    const next = this.contexts.list[0];
-    if (next) await this.pick(next.id);
+  /** Locks the vault; what is half typed is stored before. */
+  async lock(): Promise<void> {
+    await this.chat.flush();
+    await this.vault.lock();
   }
 
-  async removeConversation(id: string): Promise<void> {
-    await this.conversations.remove(id);
-    this.chat.forget(id);
+  /** Shows a found message in its place. */
+  async showMessage(messageId: string): Promise<void> {
+    await this.quietly(async () => {
+      const contextId = await this.chat.openAt(messageId);
+      this.page = 'chat';
+      await this.conversations.show(contextId);
+    });
+  }
+
+  /** Shows a part of the settings. */
+  openSettings(tab: string): void {
+    this.settingsTab = tab;
+    this.page = 'settings';
   }
 
   hideQuickChat(): Promise<void> {
@@ -161,13 +191,14 @@ export class App {
   }
 
   stop(): void {
+    this.clock.stop();
     for (const end of this.unlisten) end();
     this.unlisten.length = 0;
   }
 
   private async subscribe(): Promise<void> {
     this.unlisten.push(
-      await this.backend.listen('change', (change) => this.note(change)),
+      await this.backend.listen('change', ({ noun }) => this.changes.note(noun)),
       await this.backend.listen('navigate', () => void this.followMove()),
       await this.backend.listen('engine', (news) => {
         if (news.kind === 'crashed') this.notices.say('engine.crashed');
@@ -179,9 +210,8 @@ export class App {
 
   private warn({ contextId, name }: ContextExpiring): void {
     const extend = async (): Promise<void> => {
-      const context = this.contexts.find(contextId);
-      if (!context) return;
-      await this.contexts.extend(context);
+      if (!this.contexts.find(contextId)) return;
+      await this.contexts.extend(contextId);
       this.notices.say('contexts.extended', { name });
     };
     const run = (): Promise<void> => this.quietly(extend);
@@ -199,21 +229,12 @@ export class App {
     }
   }
 
-  /** Several writes make one round of fetching. */
-  private note(change: Change): void {
-    this.changed.add(change.noun);
-    this.changeTimer ??= setTimeout(() => {
-      this.changeTimer = null;
-      const nouns = new Set(this.changed);
-      this.changed.clear();
-      void this.quietly(() => this.refetch(nouns));
-    }, CHANGE_MILLIS);
-  }
-
-  private async refetch(nouns: Set<string>): Promise<void> {
+  private async refetch(nouns: ReadonlySet<string>): Promise<void> {
     if (nouns.has('vault')) await this.vault.refresh();
     if (!this.ready) return;
     if (nouns.has('context')) await this.contexts.refresh();
+    if (nouns.has('preset')) await this.presets.load();
+    if (this.page === 'trash') await this.trash.load();
     if (nouns.has('conversation') || nouns.has('message')) {
       await this.conversations.refresh();
       await this.chat.current?.reload();

@@ -167,7 +167,7 @@ describe('several conversations', () => {
 
   it('leave the list when deleted', async () => {
     const id = current(app).id ?? '';
-    await app.removeConversation(id);
+    await app.removal.conversations([id]);
     expect(app.conversations.list.some((one) => one.id === id)).toBe(false);
     expect(current(app).id).toBeNull();
   });

@@ -13,6 +13,8 @@ export class Chat {
   onBorn: (conversation: Conversation) => void = () => undefined;
   /** The largest message, in UTF-8 bytes. */
   limit: () => number = () => MESSAGE_BYTES;
+  /** Drafts are kept in the vault; quick chat's text lives in its window only. */
+  keepsDrafts = true;
   private readonly alive = new Map<string, OpenConversation>();
   private readonly backend: Backend;
 
@@ -24,32 +26,50 @@ export class Chat {
   begin(contextId: string): void {
     const key = `new:${contextId}`;
     this.contextId = contextId;
-    this.current = this.alive.get(key) ?? this.keep(key, contextId);
+    this.current = this.alive.get(key) ?? this.keep(key, contextId, null);
     this.current.measure();
+    void this.current.composer.restore();
   }
 
   async open(id: string, contextId: string): Promise<void> {
     this.contextId = contextId;
     const known = this.alive.get(id);
-    this.current = known ?? this.keep(id, contextId);
+    this.current = known ?? this.keep(id, contextId, id);
     await (known ? known.reload() : this.current.load(id));
+  }
+
+  /** Opens the conversation of a message at its place; answers with its context. */
+  async openAt(messageId: string): Promise<string> {
+    const view = await this.backend.conversationOpenAt(messageId);
+    const { id, contextId } = view.conversation;
+    this.contextId = contextId;
+    this.current = this.alive.get(id) ?? this.keep(id, contextId, id);
+    this.current.place(view, messageId);
+    return contextId;
+  }
+
+  /** Stores every draft that waits to be stored. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.alive.values()].map((opened) => opened.composer.flush()));
   }
 
   /** Forgets a deleted conversation; its place is taken by a new one. */
   forget(id: string): void {
+    this.alive.get(id)?.composer.drop();
     this.alive.delete(id);
     if (this.current?.id === id) this.begin(this.current.contextId);
   }
 
   /** Forgets everything, as when the vault is locked or a context deleted. */
   clear(): void {
+    for (const opened of this.alive.values()) opened.composer.drop();
     this.alive.clear();
     this.current = null;
     this.contextId = null;
   }
 
-  private keep(key: string, contextId: string): OpenConversation {
-    const opened = new OpenConversation(this.backend, contextId);
+  private keep(key: string, contextId: string, id: string | null): OpenConversation {
+    const opened = new OpenConversation(this.backend, contextId, id, this.keepsDrafts);
     opened.onBorn = (conversation) => {
       this.alive.delete(key);
       this.alive.set(conversation.id, opened);
@@ -65,8 +85,10 @@ export class Chat {
   private prune(): void {
     for (const [key, opened] of this.alive) {
       if (this.alive.size <= KEPT) return;
-      if (opened !== this.current && opened.reply === null && opened.draft === '')
-        this.alive.delete(key);
+      if (opened === this.current || opened.reply !== null) continue;
+      if (opened.draft !== '' && !this.keepsDrafts) continue;
+      void opened.composer.flush();
+      this.alive.delete(key);
     }
   }
 }

@@ -1,12 +1,41 @@
 import type { Backend } from '../ipc/backend';
-import type { Context, ContextDraft, ContextPatch, Preset, PresetOverrides } from '../ipc/types';
+import type { ContextSort, RecommendedHistory, RevisionUse } from '../ipc/life';
+import type {
+  Context,
+  ContextDraft,
+  ContextPatch,
+  ModelChoice,
+  PresetOverrides,
+} from '../ipc/types';
 import { sendableFields } from './text';
 
-/** The companions, and the presets new ones are made from. */
+const PAGE = 500;
+
+/** What the list is narrowed to, and its order. */
+export interface ContextFilter {
+  text: string;
+  tag: string | null;
+  sort: ContextSort;
+}
+
+const ALL: ContextFilter = { text: '', tag: null, sort: 'lastInteraction' };
+
+/** The companions, expired ones too; those in the trash are elsewhere. */
 export class Contexts {
   list = $state.raw<Context[]>([]);
-  presets = $state.raw<Preset[]>([]);
   loaded = $state(false);
+  filter = $state.raw<ContextFilter>(ALL);
+  /** Every tag in use, in the order of the alphabet. */
+  readonly tags = $derived(
+    [...new Set(this.list.flatMap((context) => context.tags))].sort((a, b) => a.localeCompare(b)),
+  );
+  /** What the filter leaves, in its order. */
+  readonly shown = $derived(
+    sorted(
+      this.list.filter((one) => fits(one, this.filter)),
+      this.filter,
+    ),
+  );
   private readonly backend: Backend;
 
   constructor(backend: Backend) {
@@ -14,21 +43,34 @@ export class Contexts {
   }
 
   async load(): Promise<void> {
-    const [list, presets] = await Promise.all([
-      this.backend.contextList(),
-      this.backend.presetList(),
-    ]);
-    this.list = list;
-    this.presets = presets.filter((preset) => preset.isActive);
+    await this.refresh();
     this.loaded = true;
   }
 
   async refresh(): Promise<void> {
-    this.list = await this.backend.contextList();
+    const found: Context[] = [];
+    for (let page = 1; ; page += 1) {
+      const query = { includeExpired: true, page, pageSize: PAGE };
+      const { contexts, totalCount } = await this.backend.contextList(query);
+      found.push(...contexts);
+      if (contexts.length === 0 || found.length >= totalCount) break;
+    }
+    this.list = found;
   }
 
   find(id: string | null): Context | null {
     return this.list.find((context) => context.id === id) ?? null;
+  }
+
+  /** Narrows the list or changes its order. */
+  narrow(patch: Partial<ContextFilter>): void {
+    this.filter = { ...this.filter, ...patch };
+  }
+
+  /** Forgets everything that was read. */
+  clear(): void {
+    this.list = [];
+    this.filter = ALL;
   }
 
   async create(draft: ContextDraft): Promise<Context> {
@@ -43,14 +85,36 @@ export class Contexts {
     return this.remember(await this.backend.contextUpdate(id, sendableFields(patch)));
   }
 
-  /** Gives an expired or ageing companion its whole lifetime again. */
-  async extend(context: Context): Promise<Context> {
-    return this.update(context.id, { expiryDays: context.expiryDays ?? 0 });
+  async duplicate(id: string): Promise<Context> {
+    return this.remember(await this.backend.contextDuplicate(id));
   }
 
+  /** Gives an expired or ageing companion its whole lifetime again. */
+  async extend(id: string): Promise<Context> {
+    return this.remember(await this.backend.contextExtend(id));
+  }
+
+  /** To the trash. */
   async remove(id: string): Promise<void> {
     await this.backend.contextDelete(id);
     this.list = this.list.filter((context) => context.id !== id);
+  }
+
+  async restore(id: string): Promise<Context> {
+    return this.remember(await this.backend.contextRestore(id));
+  }
+
+  /** The wordings of a companion's persona, the newest first. */
+  async revisions(id: string): Promise<RevisionUse[]> {
+    return this.backend.contextRevisions(id);
+  }
+
+  async restoreRevision(id: string, revisionId: string): Promise<Context> {
+    return this.remember(await this.backend.contextRestoreRevision(id, revisionId));
+  }
+
+  async recommendedHistory(model: ModelChoice | null): Promise<RecommendedHistory> {
+    return this.backend.contextRecommendedHistory(model && { ...model });
   }
 
   private remember(context: Context): Context {
@@ -60,4 +124,24 @@ export class Contexts {
       : [...this.list, context];
     return context;
   }
+}
+
+function fits(context: Context, { text, tag }: ContextFilter): boolean {
+  const part = text.trim().toLocaleLowerCase();
+  const words = [context.name, context.personality, ...context.tags];
+  return (
+    (tag === null || context.tags.includes(tag)) &&
+    (part === '' || words.some((word) => word.toLocaleLowerCase().includes(part)))
+  );
+}
+
+function sorted(list: Context[], { sort }: ContextFilter): Context[] {
+  const order: Record<ContextSort, (a: Context, b: Context) => number> = {
+    lastInteraction: (a, b) => b.lastInteractionAt.localeCompare(a.lastInteractionAt),
+    name: (a, b) => a.name.localeCompare(b.name),
+    created: (a, b) => b.createdAt.localeCompare(a.createdAt),
+    // Those that never expire come last: no date sorts behind every date.
+    expiresSoon: (a, b) => (a.expiresAt ?? '~').localeCompare(b.expiresAt ?? '~'),
+  };
+  return [...list].sort((a, b) => order[sort](a, b) || a.id.localeCompare(b.id));
 }

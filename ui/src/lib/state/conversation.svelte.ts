@@ -8,95 +8,64 @@ import type {
   ErrorBody,
   Message,
   SendRequest,
-  TokenMeter,
 } from '../ipc/types';
+import { Branch } from './branch.svelte';
+import { ComposerDraft } from './draft.svelte';
 import { Reply } from './reply.svelte';
-import { MESSAGE_BYTES, sendable, utf8Bytes } from './text';
+import { MESSAGE_BYTES, sendable, tooLong } from './text';
 
-const PAGE = 50;
 const METER_MILLIS = 300;
 const LATE_END_MILLIS = 1_500;
 
 /** One conversation as it is shown: its branch, the growing reply, the draft below it. */
-export class OpenConversation {
-  /** `null` until the first message of a new conversation is on disk. */
-  conversation = $state.raw<Conversation | null>(null);
-  messages = $state.raw<Message[]>([]);
-  hasEarlier = $state(false);
-  meter = $state.raw<TokenMeter | null>(null);
-  reply = $state.raw<Reply | null>(null);
-  error = $state.raw<ErrorBody | null>(null);
-  loading = $state(false);
-  draft = $state('');
+export class OpenConversation extends Branch {
+  /** Another context that answers next; `null` = the conversation's own. */
+  agentId = $state<string | null>(null);
   /** Whom to call, until the user closes it. */
   care = $state.raw<CareCard | null>(null);
   readonly contextId: string;
+  readonly composer: ComposerDraft;
   /** Told when the first message gave a new conversation its id. */
   onBorn: (conversation: Conversation) => void = () => undefined;
   /** The largest message, in UTF-8 bytes. */
   limit: () => number = () => MESSAGE_BYTES;
-  private readonly backend: Backend;
   private meterTimer: ReturnType<typeof setTimeout> | null = null;
   private ended: (() => void) | null = null;
 
-  constructor(backend: Backend, contextId: string) {
-    this.backend = backend;
+  constructor(backend: Backend, contextId: string, id: string | null = null, keepDraft = false) {
+    super(backend);
     this.contextId = contextId;
+    const key = id === null ? { context: contextId } : { conversation: id };
+    this.composer = new ComposerDraft(backend, key, keepDraft);
   }
 
-  get id(): string | null {
-    return this.conversation?.id ?? null;
+  get draft(): string {
+    return this.composer.text;
   }
 
-  async load(id: string): Promise<void> {
-    this.loading = true;
-    await this.attempt(async () => this.show(await this.backend.conversationOpen(id)));
-    this.loading = false;
+  set draft(text: string) {
+    this.composer.text = text;
   }
 
-  /** Fetches the branch again after a change elsewhere; earlier pages stay. */
-  async reload(): Promise<void> {
-    const id = this.id;
-    if (id === null || this.reply !== null) return;
-    await this.attempt(async () => {
-      const view = await this.backend.conversationOpen(id);
-      if (this.reply === null) this.show(view);
-    });
+  override async load(id: string): Promise<void> {
+    await super.load(id);
+    await this.composer.restore();
   }
 
-  async earlier(): Promise<void> {
-    const first = this.messages[0];
-    if (!first || !this.hasEarlier || this.loading) return;
-    this.loading = true;
-    await this.attempt(async () => {
-      const page = await this.backend.conversationEarlier(first.id, PAGE);
-      if (this.messages[0]?.id !== first.id) return;
-      this.messages = [...page.messages, ...this.messages];
-      this.hasEarlier = page.hasEarlier;
-    });
-    this.loading = false;
+  override place(view: ConversationView, messageId: string): void {
+    super.place(view, messageId);
+    void this.composer.restore();
   }
 
   /** Sends the draft. It stays in the field until the message is on disk. */
   async send(text: string = this.draft): Promise<boolean> {
     const clean = sendable(text);
     if (clean.trim() === '' || this.reply !== null) return false;
-    const most = this.limit();
-    if (utf8Bytes(clean) > most) {
-      const details = {
-        field: 'text',
-        value: `${utf8Bytes(clean)} bytes`,
-        range: `at most ${most} bytes`,
-      };
-      this.error = { code: 'invalid_parameter', message: 'The message is too long.', details };
-      return false;
-    }
-    return this.run({
-      kind: 'new',
-      contextId: this.contextId,
-      conversationId: this.id,
-      text: clean,
-    });
+    this.error = tooLong(clean, this.limit());
+    if (this.error !== null) return false;
+    if (this.hasLater) await this.toNewest();
+    const { contextId, agentId } = this;
+    return this.run({ kind: 'new', contextId, conversationId: this.id, text: clean, agentId });
   }
 
   async edit(messageId: string, text: string): Promise<boolean> {
@@ -116,13 +85,6 @@ export class OpenConversation {
     await this.attempt(() => this.backend.chatStop(id));
   }
 
-  async selectBranch(messageId: string): Promise<void> {
-    if (this.reply !== null) return;
-    await this.attempt(async () =>
-      this.show(await this.backend.conversationSelectBranch(messageId)),
-    );
-  }
-
   /** Counts the draft after a short rest in typing. */
   measure(): void {
     if (this.meterTimer !== null) clearTimeout(this.meterTimer);
@@ -136,19 +98,9 @@ export class OpenConversation {
     }, METER_MILLIS);
   }
 
-  private show(view: ConversationView): void {
-    const first = view.messages[0];
-    const joint = first ? this.messages.findIndex((message) => message.id === first.id) : -1;
-    const kept = joint > 0 ? this.messages.slice(0, joint) : [];
-    this.conversation = view.conversation;
-    this.messages = [...kept, ...view.messages];
-    if (kept.length === 0) this.hasEarlier = view.hasEarlier;
-    this.meter = view.meter;
-  }
-
   private async run(request: SendRequest): Promise<boolean> {
     if (this.reply !== null) return false;
-    const reply = new Reply();
+    const reply = new Reply(this.answererOf(request));
     this.reply = reply;
     this.error = null;
     const over = new Promise<void>((resolve) => (this.ended = resolve));
@@ -182,10 +134,13 @@ export class OpenConversation {
     const before = place >= 0 ? this.messages.slice(0, place) : this.messages;
     reply.id = event.replyId;
     this.messages = [...before, userMessage];
+    this.hasLater = false;
     this.conversation = event.conversation;
     this.meter = event.meter;
     this.care = event.care ?? this.care;
     if (sendable(this.draft) === userMessage.content) this.draft = '';
+    if (born) this.composer.rekey({ conversation: event.conversation.id });
+    void this.composer.flush();
     if (born) this.onBorn(event.conversation);
   }
 
@@ -199,11 +154,10 @@ export class OpenConversation {
     this.measure();
   }
 
-  private async attempt(task: () => Promise<unknown>): Promise<void> {
-    try {
-      await task();
-    } catch (thrown) {
-      this.error = errorBody(thrown);
-    }
+  /** The context that writes the reply to a request. */
+  private answererOf(request: SendRequest): string {
+    if (request.kind === 'new') return request.agentId ?? request.contextId;
+    const message = this.messages.find((one) => one.id === request.messageId);
+    return message?.role === 'assistant' ? message.contextId : this.contextId;
   }
 }

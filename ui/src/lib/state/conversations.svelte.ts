@@ -1,14 +1,27 @@
 import type { Backend } from '../ipc/backend';
+import type { ConversationStatistics, ExportFormat } from '../ipc/life';
 import type { Conversation } from '../ipc/types';
 import { sendable } from './text';
 
 const PAGE = 100;
 
-/** The conversations of one context, newest first, fetched page by page. */
+/** What the list is narrowed to. */
+export interface ConversationFilter {
+  text: string;
+  tag: string | null;
+  archived: boolean;
+}
+
+const ALL: ConversationFilter = { text: '', tag: null, archived: false };
+
+/** The conversations of one context, pinned ones and newest first, fetched page by page. */
 export class Conversations {
   contextId = $state<string | null>(null);
   list = $state.raw<Conversation[]>([]);
   totalCount = $state(0);
+  filter = $state.raw<ConversationFilter>(ALL);
+  /** Those ticked while several are being chosen; `null` otherwise. */
+  chosen = $state.raw<ReadonlySet<string> | null>(null);
   private readonly backend: Backend;
   private latest = 0;
 
@@ -20,13 +33,40 @@ export class Conversations {
     return this.list.length < this.totalCount;
   }
 
+  get isNarrowed(): boolean {
+    return this.filter.text.trim() !== '' || this.filter.tag !== null;
+  }
+
   async show(contextId: string | null): Promise<void> {
     if (this.contextId !== contextId) {
       this.contextId = contextId;
       this.list = [];
       this.totalCount = 0;
+      this.filter = ALL;
+      this.chosen = null;
     }
     await this.refresh();
+  }
+
+  async narrow(patch: Partial<ConversationFilter>): Promise<void> {
+    this.filter = { ...this.filter, ...patch };
+    await this.fetch(0, PAGE);
+  }
+
+  /** Begins or ends choosing several. */
+  choosing(on: boolean): void {
+    this.chosen = on ? new Set() : null;
+  }
+
+  tick(id: string, on: boolean): void {
+    const chosen = new Set(this.chosen);
+    if (on) chosen.add(id);
+    else chosen.delete(id);
+    this.chosen = chosen;
+  }
+
+  tickAll(): void {
+    this.chosen = new Set(this.list.map((one) => one.id));
   }
 
   /** Fetches everything shown so far again. */
@@ -43,17 +83,73 @@ export class Conversations {
     await this.refresh();
   }
 
-  async remove(id: string): Promise<void> {
-    await this.backend.conversationDelete(id);
+  async pin(id: string, isPinned: boolean): Promise<void> {
+    await this.backend.conversationSetPinned(id, isPinned);
     await this.refresh();
   }
 
+  async archive(id: string, isArchived: boolean): Promise<void> {
+    await this.backend.conversationSetArchived(id, isArchived);
+    await this.refresh();
+  }
+
+  async setTags(id: string, tags: string[]): Promise<void> {
+    await this.backend.conversationSetTags(id, tags.map(sendable));
+    await this.refresh();
+  }
+
+  /** To the trash; answers with those that went there. */
+  async remove(ids: string[]): Promise<string[]> {
+    const gone = await this.backend.conversationDelete(ids);
+    this.chosen = null;
+    await this.refresh();
+    return gone;
+  }
+
+  /** To the trash, those of the shown context that rested since then; pinned ones stay. */
+  async removeOlder(before: Date): Promise<string[]> {
+    const gone = await this.backend.conversationDeleteOlder(this.contextId, before.toISOString());
+    await this.refresh();
+    return gone;
+  }
+
+  /** To the trash, all of a context. */
+  async removeAll(contextId: string): Promise<string[]> {
+    const gone = await this.backend.conversationClear(contextId);
+    await this.refresh();
+    return gone;
+  }
+
+  async restore(ids: string[]): Promise<void> {
+    await this.backend.conversationRestore(ids);
+    await this.refresh();
+  }
+
+  async statistics(id: string): Promise<ConversationStatistics> {
+    return this.backend.conversationStatistics(id);
+  }
+
+  async export(id: string, format: ExportFormat): Promise<string> {
+    return this.backend.conversationExport(id, format);
+  }
+
+  /** Where it was saved; `null` if the dialog was closed. */
+  async save(id: string, format: ExportFormat): Promise<string | null> {
+    return this.backend.conversationSave(id, format);
+  }
+
   private async fetch(offset: number, limit: number): Promise<void> {
-    const contextId = this.contextId;
+    const { contextId } = this;
     if (contextId === null) return;
     this.latest += 1;
     const ticket = this.latest;
-    const page = await this.backend.conversationList(contextId, limit, offset);
+    const { text, tag, archived } = this.filter;
+    const narrowed = { text: sendable(text.trim()) || null, tag, includeArchived: archived };
+    // A page holds at most 500; what goes beyond is fetched by the following ones.
+    const page = await this.backend.conversationList({
+      ...{ contextId, ...narrowed },
+      ...{ offset, limit: Math.min(500, limit) },
+    });
     // A slower answer to an older question must not replace a newer one.
     if (ticket !== this.latest) return;
     this.list = [...this.list.slice(0, offset), ...page.items];

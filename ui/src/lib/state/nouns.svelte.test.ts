@@ -86,7 +86,6 @@ describe('contexts', () => {
   it('are made from presets and changed', async () => {
     const contexts = new Contexts(fakeBackend());
     await contexts.load();
-    expect(contexts.presets).toHaveLength(6);
     const made = await contexts.createFromPreset('preset-calm-counselor');
     await contexts.update(made.id, { name: 'Anna', localOnly: true });
     expect(contexts.list.map((one) => [one.name, one.localOnly])).toEqual([['Anna', true]]);

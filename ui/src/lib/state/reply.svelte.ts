@@ -7,9 +7,15 @@ export class Reply {
   notice = $state.raw<ErrorBody | null>(null);
   stopping = $state(false);
   id: string | null = $state(null);
+  /** The context that writes it. */
+  readonly agentId: string;
   private waitingText = '';
   private waitingReasoning = '';
   private scheduled = false;
+
+  constructor(agentId: string) {
+    this.agentId = agentId;
+  }
 
   append(delta: string): void {
     this.waitingText += delta;

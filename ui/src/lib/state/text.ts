@@ -1,4 +1,5 @@
 import { wholeText } from '../ipc/text';
+import type { ErrorBody } from '../ipc/types';
 
 /** The largest message, in UTF-8 bytes, where the settings say nothing else. */
 export const MESSAGE_BYTES = 1 << 20;
@@ -20,4 +21,12 @@ export function sendableFields<T extends object>(fields: T): T {
 /** Length in UTF-8 bytes. */
 export function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
+}
+
+/** The error of a message of more than `most` bytes. */
+export function tooLong(text: string, most: number): ErrorBody | null {
+  const bytes = utf8Bytes(text);
+  if (bytes <= most) return null;
+  const details = { field: 'text', value: `${bytes} bytes`, range: `at most ${most} bytes` };
+  return { code: 'invalid_parameter', message: 'The message is too long.', details };
 }

@@ -36,4 +36,17 @@ export type {
   UnlockMethod,
   VaultPhase,
   VaultStatus,
+  Vote,
 } from '../ipc/types';
+export type {
+  ContextSort,
+  ConversationStatistics,
+  ExportFormat,
+  PersonaAdvice,
+  PersonaDraft,
+  PresetDraft,
+  RecommendedHistory,
+  Revision,
+  RevisionUse,
+  SearchHit,
+} from '../ipc/life';

@@ -21,7 +21,8 @@ export class FakeChat {
   async send(request: SendRequest, onEvent: (event: ChatEvent) => void): Promise<void> {
     const user = this.accept(request);
     const conversation = this.world.conversation(user.conversationId);
-    const context = this.world.context(conversation.contextId);
+    const agentId = request.kind === 'new' ? request.agentId : null;
+    const context = this.world.context(agentId ?? this.agentOf(request) ?? conversation.contextId);
     const replyId = this.world.id('message');
     this.running.add(conversation.id);
     this.stopped.delete(conversation.id);
@@ -104,6 +105,13 @@ export class FakeChat {
       status: 'complete',
       model: null,
     });
+  }
+
+  /** Who wrote the reply that is to be written again. */
+  private agentOf(request: SendRequest): string | null {
+    if (request.kind !== 'regenerate') return null;
+    const message = this.world.message(request.messageId);
+    return message.role === 'assistant' ? message.contextId : null;
   }
 
   private answered(messageId: string): Message {

@@ -3,8 +3,13 @@ import { failure } from '../error';
 import type { ContextExpiring, ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
 import { careCalls } from './care';
 import { FakeChat } from './chat';
+import { contextCalls } from './contexts';
+import { conversationCalls } from './conversations';
+import { seedLife } from './demo';
 import { modelCalls, SMALL } from './models';
-import { contextOf } from './seed';
+import { presetCalls } from './presets';
+import { searchCalls } from './search';
+import { trashCalls } from './trash';
 import { checkLimits, FakeUpkeep, upkeepCalls, type FakeBackups } from './upkeep';
 import { FakeVault } from './vault';
 import { World } from './world';
@@ -13,6 +18,8 @@ import { World } from './world';
 export interface FakeOptions {
   vault?: VaultPhase;
   demo?: boolean;
+  /** On top of the demo: companions and conversations in every state of their life. */
+  life?: boolean;
   keychain?: boolean;
   /** What the user chooses in the dialog for the recovery code; empty = closes it. */
   place?: string;
@@ -91,7 +98,8 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
   emit<N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void;
 } {
   const world = new World();
-  if (options.demo ?? false) world.seedDemo();
+  if (options.demo ?? options.life ?? false) world.seedDemo();
+  if (options.life ?? false) seedLife(world);
   const vault = new FakeVault(
     options.vault ?? 'open',
     options.keychain ?? true,
@@ -117,7 +125,10 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     emit,
     ...vaultCalls(vault),
     ...contextCalls(world, open),
+    ...presetCalls(world, open),
     ...conversationCalls(world, open),
+    ...trashCalls(world, open),
+    ...searchCalls(world, open),
     chatSend: (request, onEvent) => open(() => undefined).then(() => chat.send(request, onEvent)),
     chatStop: (id) => open(() => chat.stop(id)),
     chatMeter: (contextId, conversationId, text) =>
@@ -131,7 +142,8 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
   };
 }
 
-type Open = <R>(work: () => R) => Promise<R>;
+/** Runs work on the world where the vault is open, and answers with a copy. */
+export type Open = <R>(work: () => R) => Promise<R>;
 
 function vaultCalls(vault: FakeVault) {
   const soon = <R>(work: () => R): Promise<R> => new Promise((resolve) => resolve(work()));
@@ -207,94 +219,6 @@ function shellCalls(
   };
 }
 
-function contextCalls(world: World, open: Open) {
-  const remember = (id: string) => world.onChange({ noun: 'context', id });
-  return {
-    contextList: () => open(() => world.contexts),
-    contextCreate: (draft) =>
-      open(() => {
-        const template = world.presets[0];
-        if (!template) throw failure('internal', 'no presets');
-        const context = { ...contextOf(template, world.id('context'), 0), ...draft };
-        world.contexts.push(context);
-        remember(context.id);
-        return context;
-      }),
-    contextCreateFromPreset: (presetId, overrides) =>
-      open(() => {
-        const preset = world.presets.find((one) => one.id === presetId);
-        if (!preset)
-          throw failure('not_found', `There is no preset ${presetId}.`, {
-            noun: 'preset',
-            id: presetId,
-          });
-        const context = { ...contextOf(preset, world.id('context'), 0), ...overrides };
-        world.contexts.push(context);
-        remember(context.id);
-        return context;
-      }),
-    contextUpdate: (id, patch) =>
-      open(() => {
-        const context = Object.assign(world.context(id), patch, { isActive: true });
-        remember(id);
-        return context;
-      }),
-    contextDelete: (id) =>
-      open(() => {
-        world.contexts.splice(world.contexts.indexOf(world.context(id)), 1);
-        remember(id);
-      }),
-    presetList: () => open(() => world.presets),
-  } satisfies Partial<Backend>;
-}
-
-function conversationCalls(world: World, open: Open) {
-  const view = (id: string) => {
-    const conversation = world.conversation(id);
-    const branch = world.branch(conversation);
-    const chat = new FakeChat(world, 0);
-    return {
-      conversation,
-      messages: branch.slice(-50),
-      hasEarlier: branch.length > 50,
-      meter: chat.meter(conversation.contextId, id, ''),
-    };
-  };
-  return {
-    conversationList: (contextId, limit, offset) =>
-      open(() => {
-        const all = world.conversations
-          .filter((one) => one.contextId === contextId)
-          .sort((a, b) => b.lastActivityAt.localeCompare(a.lastActivityAt));
-        return { items: all.slice(offset, offset + limit), totalCount: all.length };
-      }),
-    conversationOpen: (id) => open(() => view(id)),
-    conversationEarlier: (messageId, limit) =>
-      open(() => {
-        const branch = world.branch(world.conversation(world.message(messageId).conversationId));
-        const end = branch.findIndex((message) => message.id === messageId);
-        const start = Math.max(0, end - limit);
-        return { messages: branch.slice(start, end), hasEarlier: start > 0 };
-      }),
-    conversationRename: (id, title) =>
-      open(() => {
-        world.conversation(id).title = title;
-        world.onChange({ noun: 'conversation', id });
-      }),
-    conversationDelete: (id) =>
-      open(() => {
-        world.conversations.splice(world.conversations.indexOf(world.conversation(id)), 1);
-        world.onChange({ noun: 'conversation', id });
-      }),
-    conversationSelectBranch: (messageId) =>
-      open(() => {
-        const message = world.message(messageId);
-        world.conversation(message.conversationId).activeLeafId = world.leafBelow(messageId);
-        return view(message.conversationId);
-      }),
-  } satisfies Partial<Backend>;
-}
-
 function providerCalls(world: World, open: Open) {
   const models = (id: string): ModelInfo[] =>
     (id === 'engine' ? world.engineModels : MODELS[id]) ?? [
@@ -348,9 +272,9 @@ function providerCalls(world: World, open: Open) {
 export function fakeBackendFromAddress(search: string): Backend {
   const wish = new URLSearchParams(search);
   const backend = fakeBackend({
-    vault:
-      (wish.get('vault') as VaultPhase | null) ?? (wish.get('seed') === 'demo' ? 'open' : 'new'),
-    demo: wish.get('seed') === 'demo',
+    vault: (wish.get('vault') as VaultPhase | null) ?? (wish.has('seed') ? 'open' : 'new'),
+    demo: wish.has('seed'),
+    life: wish.get('seed') === 'life',
     keychain: wish.get('keychain') !== 'none',
     place: wish.get('place') ?? undefined,
     pace: Number(wish.get('pace') ?? 24),

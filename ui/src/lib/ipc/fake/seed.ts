@@ -8,6 +8,11 @@ export function at(minutes: number): string {
   return new Date(EPOCH + minutes * 60_000).toISOString();
 }
 
+/** The end of a lifetime that begins now: by the real clock, which the window goes by too. */
+export function expiry(days: number | null): string | null {
+  return days === null ? null : new Date(Date.now() + days * 86_400_000).toISOString();
+}
+
 const rows: [string, string, string, number, number, number, boolean][] = [
   [
     'calm-counselor',
@@ -71,6 +76,11 @@ export function presets(): Preset[] {
       updatedAt: at(-10_000),
       isActive: true,
       metadata: JSON.stringify({ experimental }),
+      useCount: 0,
+      thumbsUp: 0,
+      thumbsDown: 0,
+      isBuiltIn: true,
+      isEdited: false,
     }),
   );
 }
@@ -151,7 +161,10 @@ export function contextOf(preset: Preset, id: string, minute: number): Context {
     createdAt: at(minute),
     updatedAt: at(minute),
     lastInteractionAt: at(minute),
-    expiresAt: null,
+    expiresAt: expiry(expiryDays),
     isActive: true,
+    anchor: null,
+    deletedAt: null,
+    tags: [],
   };
 }

@@ -9,8 +9,9 @@ import type {
   Settings,
 } from '../types';
 import { failure } from '../error';
+import type { RevisionUse } from '../life';
 import { SMALL } from './models';
-import { at, contextOf, presets, providers, settings } from './seed';
+import { at, contextOf, expiry, presets, providers, settings } from './seed';
 
 /** Everything the in-memory backend remembers. */
 export class World {
@@ -19,6 +20,12 @@ export class World {
   readonly contexts: Context[] = [];
   readonly conversations: Conversation[] = [];
   readonly messages: Message[] = [];
+  /** Messages whose deletion can be undone, with those that followed them. */
+  readonly deleted: { message: Message; childIds: string[] }[] = [];
+  /** The wordings of each context, oldest first. */
+  readonly revisions = new Map<string, RevisionUse[]>();
+  /** Texts in composers, by key. */
+  readonly drafts = new Map<string, string>();
   settings: Settings = settings();
   engineModels: ModelInfo[] = [SMALL];
   /** Where the files behind added models are, by name. */
@@ -54,6 +61,12 @@ export class World {
     return found;
   }
 
+  preset(id: string): Preset {
+    const found = this.presets.find((preset) => preset.id === id);
+    if (!found) throw failure('not_found', `There is no preset ${id}.`, { noun: 'preset', id });
+    return found;
+  }
+
   message(id: string): Message {
     const found = this.messages.find((message) => message.id === id);
     if (!found) throw failure('not_found', `There is no message ${id}.`, { noun: 'message', id });
@@ -64,7 +77,7 @@ export class World {
   store(
     message: Omit<
       Message,
-      'id' | 'createdAt' | 'siblingIds' | 'tokenCount' | 'revisionId' | 'usage'
+      'id' | 'createdAt' | 'siblingIds' | 'tokenCount' | 'revisionId' | 'usage' | 'vote'
     >,
     id = this.id('message'),
   ): Message {
@@ -74,16 +87,47 @@ export class World {
       createdAt: this.now(),
       siblingIds: [],
       tokenCount: { tokens: Math.ceil(message.content.length / 4), tokenizer: 'o200k' },
-      revisionId: null,
+      revisionId: message.role === 'assistant' ? this.context(message.contextId).revisionId : null,
       usage: null,
+      vote: null,
     };
     this.messages.push(stored);
+    this.touch(this.context(message.contextId), stored.createdAt);
     const conversation = this.conversation(stored.conversationId);
     conversation.activeLeafId = stored.id;
     conversation.messageCount += 1;
     conversation.lastActivityAt = stored.createdAt;
     this.onChange({ noun: 'conversation', id: conversation.id });
     return this.shown(stored);
+  }
+
+  /** A context and its first wording. */
+  join(context: Context): Context {
+    this.contexts.push(context);
+    this.reword(context);
+    return context;
+  }
+
+  /** Keeps the wording of a context's persona, if it is a new one. */
+  reword(context: Context): void {
+    const { name, systemPrompt, personality, anchor } = context;
+    const uses = this.revisions.get(context.id) ?? [];
+    const text = JSON.stringify([name, systemPrompt, personality, anchor]);
+    const known = uses.find(({ revision: one }) => {
+      return JSON.stringify([one.name, one.systemPrompt, one.personality, one.anchor]) === text;
+    });
+    const createdAt = this.now();
+    const fresh = { id: this.id('revision'), name, systemPrompt, personality, anchor, createdAt };
+    const revision = known?.revision ?? fresh;
+    if (!known) uses.push({ revision, usedAt: createdAt, messageCount: 0 });
+    this.revisions.set(context.id, uses);
+    context.revisionId = revision.id;
+  }
+
+  /** A lifetime begins anew. */
+  touch(context: Context, time: string): void {
+    context.lastInteractionAt = time;
+    context.expiresAt = expiry(context.expiryDays);
   }
 
   /** A copy of a message with its siblings filled in. */
@@ -123,6 +167,11 @@ export class World {
       messageCount: 0,
       createdAt: time,
       lastActivityAt: time,
+      titleSource: 'beginning',
+      isPinned: false,
+      isArchived: false,
+      tags: [],
+      deletedAt: null,
     };
     this.conversations.push(conversation);
     return conversation;
@@ -133,6 +182,9 @@ export class World {
     this.contexts.length = 0;
     this.conversations.length = 0;
     this.messages.length = 0;
+    this.deleted.length = 0;
+    this.revisions.clear();
+    this.drafts.clear();
     this.settings = settings();
   }
 
@@ -141,7 +193,7 @@ export class World {
     this.settings.aiNoticeAccepted = true;
     this.settings.defaultModel = { providerId: 'engine', model: SMALL.name };
     for (const [index, preset] of this.presets.slice(0, 2).entries()) {
-      this.contexts.push(contextOf(preset, `context-${preset.id}`, index));
+      this.join(contextOf(preset, `context-${preset.id}`, index));
     }
     const first = this.contexts[0];
     if (!first) return;
@@ -156,7 +208,8 @@ export class World {
     this.talk(first.id, 'Ninety small steps', 90);
   }
 
-  private talk(contextId: string, title: string, turns: number): void {
+  /** A conversation of so many questions and answers. */
+  talk(contextId: string, title: string, turns: number): Conversation {
     const conversation = this.begin(contextId, title);
     const base = {
       conversationId: conversation.id,
@@ -180,5 +233,6 @@ export class World {
         model,
       }).id;
     }
+    return conversation;
   }
 }

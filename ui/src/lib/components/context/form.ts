@@ -1,0 +1,68 @@
+import type { Context, ContextDraft, ModelChoice } from '$lib/state/types';
+import {
+  length,
+  limits,
+  real,
+  type LimitForm,
+  type Problems,
+} from '$lib/components/shared/problems';
+
+/** A context as its form holds it: number fields may be empty while one types. */
+export interface ContextForm extends LimitForm {
+  name: string;
+  systemPrompt: string;
+  personality: string;
+  /** Empty = made from name and personality. */
+  anchor: string;
+  tags: string[];
+  model: ModelChoice | null;
+  localOnly: boolean;
+  maintainPersonality: boolean;
+  presetId: string | null;
+}
+
+const USUAL_DAYS = 7;
+
+/** The form of a context, or of a new one. */
+export function formOf(context: Context | null): ContextForm {
+  return {
+    name: context?.name ?? '',
+    systemPrompt: context?.systemPrompt ?? '',
+    personality: context?.personality ?? '',
+    anchor: context?.anchor ?? '',
+    tags: [...(context?.tags ?? [])],
+    temperature: context?.temperature ?? 0.7,
+    maxTokens: context?.maxTokens ?? 1_000,
+    maxHistoryTokens: context?.maxHistoryTokens ?? 15_000,
+    days: context?.expiryDays ?? USUAL_DAYS,
+    never: context !== null && context.expiryDays === null,
+    model: context?.model ? { ...context.model } : null,
+    localOnly: context?.localOnly ?? false,
+    maintainPersonality: context?.maintainPersonality ?? true,
+    presetId: context?.presetId ?? null,
+  };
+}
+
+/** What is sent; only for a form without problems. */
+export function draftOf(form: ContextForm): ContextDraft {
+  const { days, never, anchor, maxTokens, maxHistoryTokens, ...rest } = form;
+  return {
+    ...rest,
+    name: form.name.trim(),
+    anchor: anchor.trim() === '' ? null : anchor,
+    maxTokens: maxTokens ?? 0,
+    maxHistoryTokens: maxHistoryTokens ?? 0,
+    expiryDays: never ? null : days,
+  };
+}
+
+/** Checks every field against its range. */
+export function problemsOf(form: ContextForm): Problems {
+  return real({
+    name: length(form.name, 1, 120),
+    systemPrompt: length(form.systemPrompt, 1, 32_000),
+    personality: length(form.personality, 0, 8_000),
+    anchor: length(form.anchor, 0, 2_000),
+    ...limits(form),
+  });
+}

@@ -1,0 +1,2 @@
+/** What can be done with a preset from its menu. */
+export type PresetAct = 'make' | 'edit' | 'duplicate' | 'hide' | 'show' | 'reset' | 'delete';

@@ -1,0 +1,30 @@
+import type { LifeBackend, TrashItem } from '../life';
+import type { Open } from './index';
+import type { World } from './world';
+
+/** The trash of the in-memory backend. */
+export function trashCalls(world: World, open: Open) {
+  return {
+    trashList: () =>
+      open(() => {
+        const rest = { shownAt: null, purgeDueRunningMs: null };
+        const items: TrashItem[] = [];
+        for (const { id, deletedAt } of world.contexts)
+          if (deletedAt !== null) items.push({ id: { context: id }, deletedAt, ...rest });
+        for (const { id, deletedAt } of world.conversations)
+          if (deletedAt !== null) items.push({ id: { conversation: id }, deletedAt, ...rest });
+        return items.sort((a, b) => b.deletedAt.localeCompare(a.deletedAt));
+      }),
+    trashEmpty: () =>
+      open(() => {
+        const keep = <T extends { deletedAt: string | null }>(list: T[]): void => {
+          const kept = list.filter((one) => one.deletedAt === null);
+          list.splice(0, list.length, ...kept);
+        };
+        keep(world.contexts);
+        keep(world.conversations);
+        world.onChange({ noun: 'context', id: null });
+        world.onChange({ noun: 'conversation', id: null });
+      }),
+  } satisfies Partial<LifeBackend>;
+}

@@ -1,0 +1,244 @@
+/**
+ * The life of contexts, presets, conversations and messages: what its commands take and give.
+ * Mirrors `crates/domain`, like `types.ts`.
+ */
+import type {
+  Context,
+  ContextDraft,
+  ContextPatch,
+  Conversation,
+  ConversationPage,
+  ConversationView,
+  EarlierMessages,
+  Message,
+  ModelChoice,
+  Preset,
+  PresetOverrides,
+  Role,
+  Vote,
+} from './types';
+
+export type ContextSort = 'lastInteraction' | 'name' | 'created' | 'expiresSoon';
+
+/** What is left out takes its default: no expired ones, last used first, ten a page. */
+export interface ContextQuery {
+  includeExpired?: boolean;
+  /** What is in the trash, and nothing else. */
+  onlyDeleted?: boolean;
+  tag?: string | null;
+  text?: string | null;
+  sort?: ContextSort;
+  /** From 1. */
+  page?: number;
+  /** 1 to 500. */
+  pageSize?: number;
+}
+
+export interface ContextPage {
+  contexts: Context[];
+  totalCount: number;
+}
+
+/** One immutable wording of a persona. */
+export interface Revision {
+  id: string;
+  name: string;
+  systemPrompt: string;
+  personality: string;
+  anchor: string | null;
+  createdAt: string;
+}
+
+/** A wording as one context used it. */
+export interface RevisionUse {
+  revision: Revision;
+  usedAt: string;
+  messageCount: number;
+}
+
+/** The part of a draft that advice is given on. */
+export interface PersonaDraft {
+  name: string;
+  systemPrompt: string;
+  personality: string;
+}
+
+/** What could be better about a persona. */
+export interface PersonaAdvice {
+  code: string;
+  field: 'systemPrompt' | 'personality';
+  /** The passage meant. */
+  quote: string | null;
+  message: string;
+  details: Record<string, string>;
+}
+
+export interface RecommendedHistory {
+  window: number;
+  maxHistoryTokens: number;
+}
+
+export interface PresetQuery {
+  includeInactive?: boolean;
+  page?: number;
+  pageSize?: number;
+}
+
+export interface PresetPage {
+  presets: Preset[];
+  totalCount: number;
+}
+
+export interface PresetDraft {
+  name: string;
+  description: string;
+  systemPrompt: string;
+  defaultPersonality: string;
+  defaultSettings: Preset['defaultSettings'];
+  /** Any JSON, as text. */
+  metadata: string;
+}
+
+/** What is left out takes its default: every context, no archived ones, newest first. */
+export interface ConversationQuery {
+  contextId?: string | null;
+  includeArchived?: boolean;
+  /** What is in the trash, and nothing else. */
+  onlyDeleted?: boolean;
+  tag?: string | null;
+  text?: string | null;
+  oldestFirst?: boolean;
+  /** 1 to 500. */
+  limit?: number;
+  offset?: number;
+}
+
+export interface AgentShare {
+  contextId: string;
+  name: string;
+  messages: number;
+}
+
+export interface ConversationStatistics {
+  messages: number;
+  userMessages: number;
+  assistantMessages: number;
+  startedAt: string | null;
+  lastActivityAt: string | null;
+  durationMs: number;
+  agents: AgentShare[];
+  tokens: number;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+export type ExportFormat = 'markdown' | 'json';
+
+/** What a text in the composer is for: a conversation, or the next one with a context. */
+export type DraftKey = { conversation: string } | { context: string };
+
+export interface LaterMessages {
+  messages: Message[];
+  hasLater: boolean;
+}
+
+export interface SearchQuery {
+  text: string;
+  contextId?: string | null;
+  from?: string | null;
+  until?: string | null;
+  /** 1 to 100. */
+  limit?: number;
+  /** The `cursor` of the last hit of the page before. */
+  before?: string | null;
+}
+
+export interface SnippetPart {
+  text: string;
+  isMatch: boolean;
+}
+
+export interface SearchHit {
+  messageId: string;
+  conversationId: string;
+  contextId: string;
+  conversationTitle: string;
+  role: Role;
+  snippet: SnippetPart[];
+  createdAt: string;
+  cursor: string;
+}
+
+export type TrashId = { context: string } | { conversation: string };
+
+export interface TrashItem {
+  id: TrashId;
+  deletedAt: string;
+  shownAt: string | null;
+  purgeDueRunningMs: number | null;
+}
+
+/** The part of the backend that knows the life of these nouns. */
+export interface LifeBackend {
+  contextList(query: ContextQuery): Promise<ContextPage>;
+  contextCreate(draft: ContextDraft): Promise<Context>;
+  contextCreateFromPreset(presetId: string, overrides: PresetOverrides): Promise<Context>;
+  contextUpdate(id: string, patch: ContextPatch): Promise<Context>;
+  contextDuplicate(id: string): Promise<Context>;
+  /** To the trash. */
+  contextDelete(id: string): Promise<void>;
+  contextRestore(id: string): Promise<Context>;
+  /** For good. */
+  contextPurge(id: string): Promise<void>;
+  contextExtend(id: string): Promise<Context>;
+  /** The newest first. */
+  contextRevisions(id: string): Promise<RevisionUse[]>;
+  contextRestoreRevision(id: string, revisionId: string): Promise<Context>;
+  contextAdvice(draft: PersonaDraft, model: ModelChoice | null): Promise<PersonaAdvice[]>;
+  contextRecommendedHistory(model: ModelChoice | null): Promise<RecommendedHistory>;
+  /** Contexts and conversations; marks them as shown. */
+  trashList(): Promise<TrashItem[]>;
+  trashEmpty(): Promise<void>;
+
+  presetList(query: PresetQuery): Promise<PresetPage>;
+  presetCreate(draft: PresetDraft): Promise<Preset>;
+  presetUpdate(id: string, draft: PresetDraft): Promise<Preset>;
+  presetSetActive(id: string, isActive: boolean): Promise<Preset>;
+  presetDelete(id: string): Promise<void>;
+  presetDuplicate(id: string): Promise<Preset>;
+  presetReset(id: string): Promise<Preset>;
+  presetFromContext(contextId: string, name: string): Promise<Preset>;
+
+  conversationList(query: ConversationQuery): Promise<ConversationPage>;
+  conversationOpen(id: string): Promise<ConversationView>;
+  /** The branch and page that hold a message. */
+  conversationOpenAt(messageId: string): Promise<ConversationView>;
+  conversationEarlier(messageId: string, limit: number): Promise<EarlierMessages>;
+  messageAfter(messageId: string, limit: number): Promise<LaterMessages>;
+  conversationRename(id: string, title: string): Promise<void>;
+  conversationSelectBranch(messageId: string): Promise<ConversationView>;
+  conversationSetPinned(id: string, isPinned: boolean): Promise<Conversation>;
+  conversationSetArchived(id: string, isArchived: boolean): Promise<Conversation>;
+  conversationSetTags(id: string, tags: string[]): Promise<Conversation>;
+  /** To the trash, all or none; answers with those that went. */
+  conversationDelete(ids: string[]): Promise<string[]>;
+  /** Pinned ones stay. */
+  conversationDeleteOlder(contextId: string | null, before: string): Promise<string[]>;
+  conversationClear(contextId: string): Promise<string[]>;
+  conversationRestore(ids: string[]): Promise<string[]>;
+  /** For good, from the trash. */
+  conversationPurge(ids: string[]): Promise<string[]>;
+  conversationStatistics(id: string): Promise<ConversationStatistics>;
+  conversationExport(id: string, format: ExportFormat): Promise<string>;
+  /** Opens the system's dialog; `null` where it was closed. */
+  conversationSave(id: string, format: ExportFormat): Promise<string | null>;
+
+  messageDelete(id: string): Promise<ConversationView>;
+  messageRestore(id: string): Promise<ConversationView>;
+  messageVote(id: string, vote: Vote | null): Promise<Message>;
+
+  draftGet(key: DraftKey): Promise<string>;
+  /** An empty text is forgotten. */
+  draftPut(key: DraftKey, text: string): Promise<void>;
+  searchMessages(query: SearchQuery): Promise<SearchHit[]>;
+}

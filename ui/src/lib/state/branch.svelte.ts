@@ -1,0 +1,168 @@
+import type { Backend } from '../ipc/backend';
+import { errorBody } from '../ipc/error';
+import type {
+  Conversation,
+  ConversationView,
+  ErrorBody,
+  Message,
+  TokenMeter,
+  Vote,
+} from '../ipc/types';
+import { Reply } from './reply.svelte';
+
+const PAGE = 50;
+
+/** The branch of a conversation that is shown, page by page from either end. */
+export class Branch {
+  /** `null` until the first message of a new conversation is on disk. */
+  conversation = $state.raw<Conversation | null>(null);
+  messages = $state.raw<Message[]>([]);
+  hasEarlier = $state(false);
+  /** Newer messages are yet to be fetched, as after opening at a found one. */
+  hasLater = $state(false);
+  /** The message to bring into view; whoever does so sets it back. */
+  target = $state<string | null>(null);
+  meter = $state.raw<TokenMeter | null>(null);
+  reply = $state.raw<Reply | null>(null);
+  error = $state.raw<ErrorBody | null>(null);
+  loading = $state(false);
+  protected readonly backend: Backend;
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+  }
+
+  get id(): string | null {
+    return this.conversation?.id ?? null;
+  }
+
+  async load(id: string): Promise<void> {
+    this.loading = true;
+    await this.attempt(async () => this.show(await this.backend.conversationOpen(id)));
+    this.loading = false;
+  }
+
+  /** Shows the page around a message, and that message. */
+  place(view: ConversationView, messageId: string): void {
+    if (!this.messages.some((message) => message.id === messageId)) {
+      this.messages = [];
+      this.show(view);
+    }
+    this.target = messageId;
+  }
+
+  /** Fetches the branch again after a change elsewhere; earlier pages stay. */
+  async reload(): Promise<void> {
+    const { id } = this;
+    // In the middle of a conversation the place stays; its end is fetched on the way there.
+    if (id === null || this.reply !== null || this.hasLater) return;
+    await this.attempt(async () => {
+      const view = await this.backend.conversationOpen(id);
+      if (this.reply === null && !this.hasLater) this.show(view);
+    });
+  }
+
+  async earlier(): Promise<void> {
+    const first = this.messages[0];
+    if (!first || !this.hasEarlier || this.loading) return;
+    this.loading = true;
+    await this.attempt(async () => {
+      const page = await this.backend.conversationEarlier(first.id, PAGE);
+      if (this.messages[0]?.id !== first.id) return;
+      this.messages = [...page.messages, ...this.messages];
+      this.hasEarlier = page.hasEarlier;
+    });
+    this.loading = false;
+  }
+
+  async later(): Promise<void> {
+    const last = this.messages.at(-1);
+    if (!last || !this.hasLater || this.loading) return;
+    this.loading = true;
+    await this.attempt(async () => {
+      const page = await this.backend.messageAfter(last.id, PAGE);
+      if (this.messages.at(-1)?.id !== last.id) return;
+      this.messages = [...this.messages, ...page.messages];
+      this.hasLater = page.hasLater;
+    });
+    this.loading = false;
+  }
+
+  /** Shows the end of the branch. */
+  async toNewest(): Promise<void> {
+    const { id } = this;
+    if (id === null || !this.hasLater) return;
+    this.hasLater = false;
+    await this.load(id);
+  }
+
+  async selectBranch(messageId: string): Promise<void> {
+    if (this.reply !== null) return;
+    await this.attempt(async () =>
+      this.show(await this.backend.conversationSelectBranch(messageId)),
+    );
+  }
+
+  /** Deletes one message; those after it stay. True if that was done. */
+  async remove(messageId: string): Promise<boolean> {
+    if (this.reply !== null) return false;
+    return this.attempt(async () => {
+      const place = this.messages.findIndex((one) => one.id === messageId);
+      const beside = this.messages[place + 1] ?? this.messages[place - 1];
+      const middle = this.hasLater;
+      const view = await this.backend.messageDelete(messageId);
+      this.close(messageId);
+      if (!middle) this.show(view);
+      else if (beside) this.show(await this.backend.conversationOpenAt(beside.id));
+    });
+  }
+
+  /** Puts a deleted message back in its place, and shows it. */
+  async restore(messageId: string): Promise<boolean> {
+    if (this.reply !== null) return false;
+    return this.attempt(async () => {
+      const view = await this.backend.messageRestore(messageId);
+      const inside = view.messages.some((one) => one.id === messageId);
+      if (!inside) this.messages = [];
+      this.show(inside ? view : await this.backend.conversationOpenAt(messageId));
+      if (!inside) this.target = messageId;
+    });
+  }
+
+  async vote(messageId: string, vote: Vote | null): Promise<void> {
+    await this.attempt(async () => {
+      const voted = await this.backend.messageVote(messageId, vote);
+      this.messages = this.messages.map((one) => (one.id === messageId ? voted : one));
+    });
+  }
+
+  protected show(view: ConversationView): void {
+    const first = view.messages[0];
+    const joint = first ? this.messages.findIndex((message) => message.id === first.id) : -1;
+    const kept = joint > 0 ? this.messages.slice(0, joint) : [];
+    this.conversation = view.conversation;
+    this.messages = [...kept, ...view.messages];
+    if (kept.length === 0) this.hasEarlier = view.hasEarlier;
+    this.hasLater = view.hasLater;
+    this.meter = view.meter;
+  }
+
+  protected async attempt(task: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await task();
+      return true;
+    } catch (thrown) {
+      this.error = errorBody(thrown);
+      return false;
+    }
+  }
+
+  /** Takes a message out; those that followed it follow the one before it. */
+  private close(messageId: string): void {
+    const gone = this.messages.find((one) => one.id === messageId);
+    const parentId = gone?.parentId ?? null;
+    this.messages = this.messages
+      .filter((one) => one.id !== messageId)
+      .map((one) => (one.parentId === messageId ? { ...one, parentId } : one));
+  }
+}

@@ -1,0 +1,73 @@
+import type { Context } from '../ipc/types';
+import type { App } from './app.svelte';
+import type { OpenConversation } from './conversation.svelte';
+
+/** Deleting, each with a notice that takes it back. */
+export class Removal {
+  private readonly app: App;
+
+  constructor(app: App) {
+    this.app = app;
+  }
+
+  /** A context goes to the trash; where it was shown, the next one is. */
+  async context(context: Context): Promise<void> {
+    const { app } = this;
+    await app.quietly(async () => {
+      const shown = app.chat.contextId === context.id;
+      await app.contexts.remove(context.id);
+      if (shown) await this.leave();
+      const back = async (): Promise<void> => {
+        await app.contexts.restore(context.id);
+        if (shown) await app.pick(context.id);
+      };
+      this.offer('undo.context', { name: context.name }, back);
+    });
+  }
+
+  async conversations(ids: string[]): Promise<void> {
+    await this.app.quietly(async () => this.gone(await this.app.conversations.remove(ids)));
+  }
+
+  async older(before: Date): Promise<void> {
+    await this.app.quietly(async () => this.gone(await this.app.conversations.removeOlder(before)));
+  }
+
+  async all(contextId: string): Promise<void> {
+    const { conversations } = this.app;
+    await this.app.quietly(async () => this.gone(await conversations.removeAll(contextId)));
+  }
+
+  async message(conversation: OpenConversation, messageId: string): Promise<void> {
+    if (!(await conversation.remove(messageId))) return;
+    this.offer('undo.message', {}, () => conversation.restore(messageId));
+  }
+
+  private gone(ids: string[]): void {
+    const { app } = this;
+    if (ids.length === 0) {
+      app.notices.say('undo.conversations', { count: 0 });
+      return;
+    }
+    for (const id of ids) app.chat.forget(id);
+    const back = (): Promise<void> => app.conversations.restore(ids);
+    this.offer('undo.conversations', { count: ids.length }, back);
+  }
+
+  private offer(
+    key: 'undo.context' | 'undo.conversations' | 'undo.message',
+    values: Record<string, string | number>,
+    back: () => Promise<unknown>,
+  ): void {
+    const run = (): void => void this.app.quietly(back);
+    this.app.notices.say(key, values, { key: 'action.undo', run });
+  }
+
+  private async leave(): Promise<void> {
+    const { app } = this;
+    app.chat.clear();
+    await app.conversations.show(null);
+    const next = app.contexts.shown[0] ?? app.contexts.list[0];
+    if (next) await app.pick(next.id);
+  }
+}
