@@ -247,22 +247,25 @@ journey('words without danger bring no card', DEMO, {}, async (page) => {
   assert.equal(await page.id('care').count(), 0);
 });
 
+/** The shell tells that a companion expires within a day. */
+function tellExpiring(page) {
+  return page.evaluate(() =>
+    window.dispatchEvent(
+      new CustomEvent('fake-expiring', {
+        detail: {
+          contextId: 'context-preset-rational-advisor',
+          name: 'Rational Advisor',
+          expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+        },
+      }),
+    ),
+  );
+}
+
 journey('a companion about to expire is extended from the notice', DEMO, {}, async (page) => {
   await page.id('chat-view').waitFor();
-  const tell = () =>
-    page.evaluate(() =>
-      window.dispatchEvent(
-        new CustomEvent('fake-expiring', {
-          detail: {
-            contextId: 'context-preset-rational-advisor',
-            name: 'Rational Advisor',
-            expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
-          },
-        }),
-      ),
-    );
-  await tell();
-  await tell();
+  await tellExpiring(page);
+  await tellExpiring(page);
   await page.getByText('Rational Advisor expires within a day.').waitFor();
   await page.shot('expiring-notice');
   assert.equal(await page.id('notice-action').count(), 1);
@@ -274,6 +277,28 @@ journey('a companion about to expire is extended from the notice', DEMO, {}, asy
   await page.getByText('Rational Advisor has its whole time again.').waitFor();
   assert.equal(await page.id('notice-action').count(), 0);
 });
+
+for (const [name, options] of Object.entries({
+  wide: {},
+  arabic: { locale: 'ar' },
+  small: SMALL,
+})) {
+  journey(`a notice leaves the helplines free: ${name}`, DEMO, options, async (page) => {
+    await page.id('composer-input').fill('Some days I want to end my life.');
+    await page.keyboard.press('Enter');
+    await page.id('care').waitFor();
+    await tellExpiring(page);
+    await page.id('notice-action').waitFor();
+    await page.shot(`care-notice-${name}`);
+    const care = await page.id('care').boundingBox();
+    const notice = await page.id('notices').locator('> div').boundingBox();
+    const apart =
+      notice.y + notice.height <= care.y ||
+      notice.x + notice.width <= care.x ||
+      notice.x >= care.x + care.width;
+    assert.ok(apart, JSON.stringify([care, notice]));
+  });
+}
 
 for (const [name, options] of Object.entries({
   dark: { colorScheme: 'dark' },
