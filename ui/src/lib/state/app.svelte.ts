@@ -18,6 +18,7 @@ import { Vault } from './vault.svelte';
 
 export type Page = 'chat' | 'settings' | 'trash';
 const CHANGE_MILLIS = 120;
+const FLUSH_MILLIS = 500;
 
 /** All state of one window. Views take it from here; the nouns do not know each other. */
 export class App {
@@ -120,9 +121,12 @@ export class App {
     });
   }
 
-  /** Locks the vault; what is half typed is stored before. */
+  /** Locks the vault; what is half typed is stored before, unless that takes too long. */
   async lock(): Promise<void> {
-    await this.chat.flush();
+    await Promise.race([
+      this.chat.flush(),
+      new Promise((resolve) => setTimeout(resolve, FLUSH_MILLIS)),
+    ]);
     await this.vault.lock();
   }
 
