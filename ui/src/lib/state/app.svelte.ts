@@ -19,6 +19,7 @@ import { Upkeep } from './upkeep.svelte';
 import { Vault } from './vault.svelte';
 
 export type Page = 'chat' | 'settings' | 'trash';
+const FLUSH_MILLIS = 500;
 
 /** All state of one window. Views take it from here; the nouns do not know each other. */
 export class App {
@@ -134,9 +135,9 @@ export class App {
     });
   }
 
-  /** Locks the vault; what is half typed is stored before. */
+  /** Locks the vault; what is half typed is stored before, unless that takes too long. */
   async lock(): Promise<void> {
-    await this.chat.flush();
+    await this.chat.flush(FLUSH_MILLIS);
     await this.vault.lock();
   }
 

@@ -48,9 +48,11 @@ export class Chat {
     return contextId;
   }
 
-  /** Stores every draft that waits to be stored. */
-  async flush(): Promise<void> {
-    await Promise.all([...this.alive.values()].map((opened) => opened.composer.flush()));
+  /** Stores every draft that waits to be stored; waits for that no longer than `most`. */
+  async flush(most: number | null = null): Promise<void> {
+    const all = Promise.all([...this.alive.values()].map((opened) => opened.composer.flush()));
+    const end = new Promise((resolve) => most !== null && setTimeout(resolve, most));
+    await Promise.race([all, end]);
   }
 
   /** Forgets a deleted conversation; its place is taken by a new one. */

@@ -48,5 +48,9 @@ export function problemOf(error: ErrorBody): Problems {
 
 /** Brings the first field with a problem into view, once it is there. */
 export function point(form: string): void {
-  setTimeout(() => document.querySelector<HTMLElement>(`#${form} [aria-invalid=true]`)?.focus());
+  setTimeout(() => {
+    const field = document.querySelector<HTMLElement>(`#${form} [aria-invalid=true]`);
+    field?.focus({ preventScroll: true });
+    field?.scrollIntoView({ block: 'center' });
+  });
 }
