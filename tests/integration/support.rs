@@ -2,7 +2,10 @@
 
 use evenkeel_domain::*;
 use evenkeel_service::*;
-use evenkeel_testkit::{clock::FixedClock, scripted_server::ScriptedServer};
+use evenkeel_testkit::{
+    clock::FixedClock,
+    scripted_server::{Answer, ScriptedServer},
+};
 use evenkeel_vault::{KeychainError, Profile, SecretStore};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{BTreeMap, HashMap};
@@ -100,6 +103,9 @@ impl World {
         let clock = Arc::new(TestClock(FixedClock::at(chrono::Utc::now())));
         let service = Service::new(options(dir.path(), keychain.clone(), clock.clone())).unwrap();
         let recovery = open_new(&service).await;
+        // The scripted server answers what a test asks; those of titles ask for them.
+        let settings = Settings { automatic_titles: false, ..service.settings_get().await.unwrap() };
+        service.settings_save(settings).await.unwrap();
         let server = ScriptedServer::start().await.unwrap();
         Self { service, server, keychain, clock, dir, recovery }
     }
@@ -154,6 +160,31 @@ impl World {
         self.service.context_create_from_preset(preset, PresetOverrides::default()).await.unwrap()
     }
 
+    /// All contexts that are neither expired nor in the trash.
+    pub async fn contexts(&self) -> Vec<Context> {
+        self.service.context_list(ContextQuery { page_size: 500, ..ContextQuery::default() }).await.unwrap().contexts
+    }
+
+    /// The conversations of a context.
+    pub async fn conversations(&self, context: ContextId) -> ConversationPage {
+        let query = ConversationQuery { context_id: Some(context), ..ConversationQuery::default() };
+        self.service.conversation_list(query).await.unwrap()
+    }
+
+    /// Says something and gives the conversation, the message and the reply.
+    pub async fn exchange(
+        &self,
+        context: ContextId,
+        conversation: Option<ConversationId>,
+        text: &str,
+        reply: &str,
+    ) -> (Conversation, Message, Message) {
+        self.server.push(Answer::reply(&[reply]));
+        let events = self.say(context, conversation, text).await;
+        let (conversation, message) = started(&events);
+        (conversation, message, ended(&events).0.unwrap())
+    }
+
     /// Sends and collects what the window would hear.
     pub async fn send(&self, request: SendRequest) -> Result<Vec<ChatEvent>, ServiceError> {
         let events = Arc::new(Mutex::new(Vec::new()));
@@ -163,7 +194,7 @@ impl World {
     }
 
     pub async fn say(&self, context: ContextId, conversation: Option<ConversationId>, text: &str) -> Vec<ChatEvent> {
-        let request = SendRequest::New { context_id: context, conversation_id: conversation, text: text.into() };
+        let request = SendRequest::New { context_id: context, conversation_id: conversation, text: text.into(), agent_id: None };
         self.send(request).await.unwrap()
     }
 }

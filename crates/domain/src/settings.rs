@@ -38,6 +38,14 @@ pub struct Settings {
     pub last_context_id: Option<ContextId>,
     /// The user has seen that this is an AI and no therapist.
     pub ai_notice_accepted: bool,
+    /// Conversations get their titles from the model, in the background.
+    #[serde(default = "on")]
+    pub automatic_titles: bool,
+}
+
+/// The value of a setting that is on where nothing is said of it.
+fn on() -> bool {
+    true
 }
 
 impl Default for Settings {
@@ -51,6 +59,7 @@ impl Default for Settings {
             engine_idle_minutes: 15,
             last_context_id: None,
             ai_notice_accepted: false,
+            automatic_titles: true,
         }
     }
 }

@@ -1,17 +1,29 @@
 //! What Evenkeel does, one file a noun. Every face (window, later HTTP, MCP and command line)
 //! parses, calls one method of [`Service`] and maps the error.
 
+mod backup;
+mod care;
 mod chat;
 mod clock;
+mod composer;
 mod context;
 mod conversation;
 mod error;
+mod message;
+mod missing;
 mod model;
+mod naming;
 mod options;
+mod persona;
+mod preset;
 mod provider;
 mod recent;
+mod search;
 mod session;
 mod settings;
+mod title;
+mod transfer;
+mod trash;
 mod vault;
 mod view;
 
@@ -21,9 +33,10 @@ pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use options::ServiceOptions;
 pub use view::{
-    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelFileRemoval,
-    ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, RecoveryWords, UnlockMethod,
-    VaultOptions, VaultState, VaultStatus,
+    ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
+    ExportFormat, LaterMessages, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft, PresetOverrides,
+    PresetPage, ProviderDraft, ProviderTest, RecommendedHistory, RecoverySheet, RecoveryWords, UnlockMethod, VaultOptions,
+    VaultState, VaultStatus,
 };
 
 use chat::replies::Replies;
@@ -50,6 +63,7 @@ struct Inner {
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
     windows: model::Windows,
+    titles: title::Titles,
     known_files: model::KnownFiles,
 }
 
@@ -84,6 +98,7 @@ impl Service {
             changes,
             notices,
             windows: model::Windows::default(),
+            titles: title::Titles::default(),
             known_files: model::KnownFiles::default(),
             options,
         })))
@@ -178,6 +193,10 @@ impl Service {
 
     pub(crate) fn windows(&self) -> &model::Windows {
         &self.0.windows
+    }
+
+    pub(crate) fn titles(&self) -> &title::Titles {
+        &self.0.titles
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings.
 
 use crate::{Service, ServiceError};
-use evenkeel_domain::{FieldError, Settings};
+use evenkeel_domain::{Feature, FeatureFlags, FieldError, Settings};
 use std::time::Duration;
 
 impl Service {
@@ -34,6 +34,11 @@ impl Service {
         session.set_settings(saved.clone());
         self.engine().set_idle(idle_time(&saved));
         Ok(saved)
+    }
+
+    /// Whether a part of the app is turned on.
+    pub(crate) fn is_on(&self, feature: Feature) -> bool {
+        FeatureFlags::default().is_on(feature)
     }
 
     /// Whether closing the window keeps the app in the tray; a locked vault does.

@@ -1,10 +1,14 @@
 //! The commands of the window. Each parses, calls one service method and maps the error.
 
+pub mod care;
 pub mod chat;
 pub mod context;
 pub mod conversation;
+pub mod message;
+pub mod preset;
 pub mod provider;
 pub mod settings;
+pub mod trash;
 pub mod vault;
 
 use evenkeel_domain::ErrorBody;

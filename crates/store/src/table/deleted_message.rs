@@ -87,8 +87,12 @@ impl ReadHandle<'_> {
         Ok(false)
     }
 
-    /// Whether a message is on the branch that ends at `leaf`.
-    fn is_on_branch(&self, message_id: MessageId, leaf: MessageId) -> Result<bool, StoreError> {
+    /// Whether a message is on the branch that ends at `leaf`; false where either is not there.
+    /// Costs time in proportion to the distance between the two.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn is_on_branch(&self, message_id: MessageId, leaf: MessageId) -> Result<bool, StoreError> {
         let sql = "WITH RECURSIVE branch (key, id, parent_id) AS (
                 SELECT key, id, parent_id FROM messages WHERE id = ?2
                 UNION ALL
