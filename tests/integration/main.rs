@@ -2,14 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod agent;
 mod bad_input;
 mod chat;
+mod context;
+mod conversation;
 mod engine;
 mod independent;
 mod ipc_body;
 mod model_files;
 mod package;
+mod paging;
+mod preset;
 mod provider_errors;
 mod support;
+mod title;
+mod trash;
 mod vault;
 mod window;

@@ -139,12 +139,14 @@ fn has_replies(messages: &[Message]) -> bool {
 /// A small model's title says less than the user's own words; one elsewhere may read only what it
 /// was sent before.
 fn may_read(chosen: &Chosen, messages: &[Message]) -> bool {
-    let has_answered = |message: &Message| {
-        message.status == MessageStatus::Complete
-            && message.model.as_ref().is_some_and(|model| model.provider_id == chosen.provider.id)
-    };
+    let is_local = chosen.provider.locality == ProviderLocality::Local;
+    !chosen.is_small && (is_local || has_seen(chosen.provider.id, messages))
+}
+
+/// Whether the newest reply came from a provider, which then was sent what stands before it.
+fn has_seen(provider: ProviderId, messages: &[Message]) -> bool {
     let newest = messages.iter().rfind(|message| message.role == Role::Assistant);
-    !chosen.is_small && (chosen.provider.locality == ProviderLocality::Local || newest.is_some_and(has_answered))
+    newest.and_then(|reply| reply.model.as_ref()).is_some_and(|model| model.provider_id == provider)
 }
 
 async fn title_by(ready: &Ready, chosen: &Chosen, messages: &[Message]) -> Result<Asked, ServiceError> {
