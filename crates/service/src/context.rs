@@ -89,7 +89,7 @@ impl Service {
     /// There is no such context, or a field is outside its range.
     pub async fn context_update(&self, id: ContextId, patch: ContextPatch) -> Result<Context, ServiceError> {
         patch.clone().onto(&self.context_get(id).await?).check()?;
-        let now = self.now();
+        let (now, patch_extends) = (self.now(), patch.expiry_days.is_some());
         // Read and written in one transaction: a reply that ends meanwhile renews the lifetime too.
         let changed = self
             .session()?
@@ -98,7 +98,8 @@ impl Service {
                 // Naming the lifetime begins it anew: that is how an expired context is extended.
                 let alive_from = if patch.expiry_days.is_some() { now } else { before.last_interaction_at };
                 let (mut context, revision) = shaped(patch.onto(&before), before.id, before.created_at, alive_from, now);
-                (context.is_active, context.deleted_at) = (before.is_active, before.deleted_at);
+                let is_extended = patch_extends && before.deleted_at.is_none();
+                (context.is_active, context.deleted_at) = (before.is_active || is_extended, before.deleted_at);
                 w.update_context(&context, &revision)?;
                 Ok(Some(context))
             })

@@ -1,25 +1,33 @@
 //! What Evenkeel does, one file a noun. Every face (window, later HTTP, MCP and command line)
 //! parses, calls one method of [`Service`] and maps the error.
 
+mod backup;
 mod chat;
 mod clock;
 mod context;
 mod conversation;
+mod data;
 mod error;
+mod feature;
 mod model;
 mod options;
 mod provider;
 mod recent;
+mod scheduler;
 mod session;
 mod settings;
 mod vault;
 mod view;
 
+pub use backup::{BackupInfo, NamedContext, RestorePreview, VaultCounts};
 pub use clock::{Clock, SystemClock};
+pub use data::{DataSummary, KindUse};
 pub use error::ServiceError;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
+pub use feature::FeatureInfo;
 pub use options::ServiceOptions;
+pub use scheduler::{ContextExpiring, JobStatus};
 pub use view::{
     ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelFileRemoval,
     ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, RecoveryWords, UnlockMethod,
@@ -49,6 +57,8 @@ struct Inner {
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
+    scheduler: scheduler::Scheduler,
+    chosen_backups: backup::Chosen,
     windows: model::Windows,
     known_files: model::KnownFiles,
 }
@@ -83,6 +93,8 @@ impl Service {
             vault_states,
             changes,
             notices,
+            scheduler: scheduler::Scheduler::default(),
+            chosen_backups: backup::Chosen::default(),
             windows: model::Windows::default(),
             known_files: model::KnownFiles::default(),
             options,
@@ -113,8 +125,9 @@ impl Service {
         self.0.options.profile.dir()
     }
 
-    /// Stops replies and the engine and closes the vault; replies under way are kept as stopped.
+    /// Stops jobs, replies and the engine and closes the vault; replies under way are kept as stopped.
     pub async fn shutdown(&self) {
+        self.stop_jobs().await;
         self.finish_replies().await;
         self.engine().shutdown().await;
         self.0.gate.close();
@@ -135,8 +148,10 @@ impl Service {
         self.0.gate.session()
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.0.options.limits
+    /// The limits that the user has set, else those that the service was made with.
+    pub(crate) fn limits(&self) -> Limits {
+        let set = self.session().map(|session| session.settings().limits).unwrap_or_default();
+        if set == Limits::default() { self.0.options.limits.clone() } else { set }
     }
 
     pub(crate) fn replies(&self) -> &Replies {

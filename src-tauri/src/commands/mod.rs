@@ -1,8 +1,11 @@
 //! The commands of the window. Each parses, calls one service method and maps the error.
 
+pub mod backup;
 pub mod chat;
 pub mod context;
 pub mod conversation;
+pub mod data;
+pub mod job;
 pub mod provider;
 pub mod settings;
 pub mod vault;
