@@ -9,6 +9,13 @@ pub fn contract() -> Builder<tauri::Wry> {
     Builder::new()
         .commands(collect_commands![
             commands::settings::app_info,
+            commands::backup::backup_choose,
+            commands::backup::backup_list,
+            commands::backup::backup_make,
+            commands::backup::backup_preview,
+            commands::backup::backup_restore,
+            commands::backup::backup_save,
+            commands::backup::backup_verify,
             commands::care::care_helplines,
             commands::chat::chat_meter,
             commands::chat::chat_send,
@@ -44,8 +51,13 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::conversation::conversation_set_pinned,
             commands::conversation::conversation_set_tags,
             commands::conversation::conversation_statistics,
+            commands::data::data_erase,
+            commands::data::data_summary,
             commands::message::draft_get,
             commands::message::draft_put,
+            commands::settings::feature_list,
+            commands::job::job_list,
+            commands::job::job_run,
             commands::message::message_after,
             commands::message::message_delete,
             commands::message::message_restore,
@@ -88,7 +100,9 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::vault::vault_status,
             commands::vault::vault_unlock,
         ])
-        .events(collect_events![events::Changed, events::Engine, events::Navigate, events::VaultChanged,])
+        .events(
+            collect_events![events::Changed, events::ContextExpiring, events::Engine, events::Navigate, events::VaultChanged,],
+        )
         // Byte counts stay far below 2^53, where a number is exact.
         .dangerously_cast_bigints_to_number()
 }

@@ -3,13 +3,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod agent;
+mod backup;
 mod bad_input;
 mod chat;
 mod context;
 mod conversation;
+mod data;
 mod engine;
 mod independent;
 mod ipc_body;
+mod job_processes;
+mod jobs;
+mod lifetime;
 mod model_files;
 mod package;
 mod paging;

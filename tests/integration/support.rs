@@ -2,11 +2,12 @@
 
 use evenkeel_domain::*;
 use evenkeel_service::*;
+use evenkeel_store::Store;
 use evenkeel_testkit::{
     clock::FixedClock,
     scripted_server::{Answer, ScriptedServer},
 };
-use evenkeel_vault::{KeychainError, Profile, SecretStore};
+use evenkeel_vault::{KeyFile, KeychainError, Profile, SecretStore, Use, unlock_keychain};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,9 @@ impl Clock for TestClock {
     fn now(&self) -> chrono::DateTime<chrono::Utc> {
         self.0.now()
     }
+    fn monotonic(&self) -> Duration {
+        self.0.monotonic()
+    }
     fn random(&self) -> [u8; 10] {
         self.0.random()
     }
@@ -80,6 +84,7 @@ pub fn options(dir: &Path, keychain: Arc<MemoryKeychain>, clock: Arc<TestClock>)
         keychain,
         clock,
         limits: Limits::default(),
+        job_interval: None,
     }
 }
 
@@ -115,6 +120,24 @@ impl World {
         self.service.shutdown().await;
         self.service = Service::new(options(self.dir.path(), self.keychain.clone(), self.clock.clone())).unwrap();
         assert_eq!(self.service.vault_status().await.state, VaultState::Open);
+    }
+
+    /// The vault's database, opened beside the service.
+    pub fn store(&self) -> Store {
+        let profile = Profile::new(self.dir.path().join("profile"));
+        let key_file = KeyFile::read(&profile).unwrap();
+        let root = unlock_keychain(&key_file, &*self.keychain).unwrap();
+        Store::open(&profile.database(), &root.subkey(key_file.vault_id(), Use::Database), self.clock.0.now()).unwrap()
+    }
+
+    /// Lets time pass by both clocks and runs what is due then; each job has to go well.
+    pub async fn run_after(&self, time: chrono::TimeDelta) -> Vec<JobStatus> {
+        self.clock.0.pass(time);
+        let ran = self.service.run_due_jobs().await.unwrap();
+        for job in &ran {
+            assert_eq!(job.result, Some(JobResult::Ok), "{job:?}");
+        }
+        ran
     }
 
     /// Adds a provider at an address, makes its model `scripted` the default one.

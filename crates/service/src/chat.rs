@@ -36,6 +36,7 @@ impl Service {
         request: SendRequest,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
+        self.check_vault_size().await?;
         // The turn is taken before anything is read: what is read must not change under the plan.
         let known = self.conversation_of(&request).await?;
         let turn = known.map(|id| self.replies().begin(id)).transpose()?;

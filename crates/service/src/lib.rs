@@ -8,7 +8,9 @@ mod clock;
 mod composer;
 mod context;
 mod conversation;
+mod data;
 mod error;
+mod feature;
 mod message;
 mod missing;
 mod model;
@@ -18,6 +20,7 @@ mod persona;
 mod preset;
 mod provider;
 mod recent;
+mod scheduler;
 mod search;
 mod session;
 mod settings;
@@ -27,11 +30,15 @@ mod trash;
 mod vault;
 mod view;
 
+pub use backup::{BackupInfo, NamedContext, RestorePreview, VaultCounts};
 pub use clock::{Clock, SystemClock};
+pub use data::{DataSummary, KindUse};
 pub use error::ServiceError;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
+pub use feature::FeatureInfo;
 pub use options::ServiceOptions;
+pub use scheduler::{ContextExpiring, JobStatus};
 pub use view::{
     ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
     ExportFormat, LaterMessages, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft, PresetOverrides,
@@ -62,6 +69,8 @@ struct Inner {
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
+    scheduler: scheduler::Scheduler,
+    chosen_backups: backup::Chosen,
     windows: model::Windows,
     titles: title::Titles,
     known_files: model::KnownFiles,
@@ -97,6 +106,8 @@ impl Service {
             vault_states,
             changes,
             notices,
+            scheduler: scheduler::Scheduler::default(),
+            chosen_backups: backup::Chosen::default(),
             windows: model::Windows::default(),
             titles: title::Titles::default(),
             known_files: model::KnownFiles::default(),
@@ -128,8 +139,9 @@ impl Service {
         self.0.options.profile.dir()
     }
 
-    /// Stops replies and the engine and closes the vault; replies under way are kept as stopped.
+    /// Stops jobs, replies and the engine and closes the vault; replies under way are kept as stopped.
     pub async fn shutdown(&self) {
+        self.stop_jobs().await;
         self.finish_replies().await;
         self.engine().shutdown().await;
         self.0.gate.close();
@@ -150,8 +162,10 @@ impl Service {
         self.0.gate.session()
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.0.options.limits
+    /// The limits that the user has set, else those that the service was made with.
+    pub(crate) fn limits(&self) -> Limits {
+        let set = self.session().map(|session| session.settings().limits).unwrap_or_default();
+        if set == Limits::default() { self.0.options.limits.clone() } else { set }
     }
 
     pub(crate) fn replies(&self) -> &Replies {

@@ -5,7 +5,7 @@
 
 use crate::model::{Chosen, Ready};
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Conversation, ConversationId, Feature, Message, MessageStatus, ProviderLocality, Role, TitleSource};
+use evenkeel_domain::{Conversation, ConversationId, Feature, Message, ProviderId, ProviderLocality, Role, TitleSource};
 use evenkeel_provider::{ChatMessage, ChatRequest, ModelEvent};
 use futures::StreamExt;
 use std::collections::HashMap;

@@ -1,9 +1,12 @@
 //! The commands of the window. Each parses, calls one service method and maps the error.
 
+pub mod backup;
 pub mod care;
 pub mod chat;
 pub mod context;
 pub mod conversation;
+pub mod data;
+pub mod job;
 pub mod message;
 pub mod preset;
 pub mod provider;

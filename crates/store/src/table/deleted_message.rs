@@ -38,6 +38,14 @@ struct Lost {
 }
 
 impl ReadHandle<'_> {
+    /// Number of messages that were deleted before a time and can still be brought back.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn deleted_message_count(&self, before: DateTime<Utc>) -> Result<u64, StoreError> {
+        self.number("SELECT count(*) FROM deleted_messages WHERE deleted_at < ?1", [before.timestamp_millis()])
+    }
+
     /// Messages of a conversation whose deletion can be undone, the last deleted first.
     ///
     /// # Errors
