@@ -124,6 +124,9 @@ async fn a_restore_waits_for_nobody_else_and_leaves_the_vault_open() {
     assert_eq!(world.service.context_list().await.unwrap()[0].id, context.id);
 }
 
+/// The key of the store's fixtures.
+const FIXTURE_KEY: [u8; 32] = *b"\x93\x0f an unguessable key, 32 \xf1\x00\x7f\xe2!\x01";
+
 /// Puts a vault of schema 1, which stands in the store's fixtures, in the place of a world's vault.
 fn make_old(world: &World) {
     let profile = Profile::new(world.dir.path().join("profile"));

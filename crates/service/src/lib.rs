@@ -27,7 +27,7 @@ pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
 pub use options::ServiceOptions;
-pub use scheduler::{ContextExpiring, JobStatus};
+pub use scheduler::{ExpiringContext, JobStatus};
 pub use view::{
     ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelFileRemoval,
     ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, RecoveryWords, UnlockMethod,
