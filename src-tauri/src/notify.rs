@@ -2,12 +2,12 @@
 //! read on a locked screen.
 
 use crate::{state::Shell, words};
-use evenkeel_service::ContextExpiring;
+use evenkeel_service::ExpiringContext;
 use tauri::{AppHandle, Manager};
 use tauri_plugin_notification::NotificationExt;
 
 /// Says that a context expires within a day, if the settings allow it.
-pub async fn expiring(app: &AppHandle, news: &ContextExpiring) {
+pub async fn expiring(app: &AppHandle, news: &ExpiringContext) {
     let Ok(settings) = app.state::<Shell>().service.settings_get().await else { return };
     if !settings.notifications {
         return;

@@ -44,7 +44,15 @@ async fn a_backup_is_made_listed_compared_and_restored() {
         seen.push(state);
     }
     assert_eq!(seen, [VaultState::Opening, VaultState::Open]);
-    let ids: Vec<_> = world.service.context_list().await.unwrap().into_iter().map(|context| context.id).collect();
+    let ids: Vec<_> = world
+        .service
+        .context_list(ContextQuery::default())
+        .await
+        .unwrap()
+        .contexts
+        .into_iter()
+        .map(|context| context.id)
+        .collect();
     assert_eq!(ids, [context.id]);
     let kinds: Vec<_> = world.service.backup_list().await.unwrap().into_iter().filter_map(|one| one.kind).collect();
     assert_eq!(kinds, [BackupKind::BeforeRestore, BackupKind::Manual]);
@@ -52,7 +60,7 @@ async fn a_backup_is_made_listed_compared_and_restored() {
     // And back again, by the backup from before the restore.
     let before = world.service.backup_list().await.unwrap().remove(0);
     world.service.backup_restore(before.path.into()).await.unwrap();
-    assert_eq!(world.service.context_list().await.unwrap().len(), 2);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts.len(), 2);
     world.server.push(Answer::reply(&["Still here."]));
     world.say(second.id, None, "And it goes on.").await;
 }
@@ -70,7 +78,7 @@ async fn a_damaged_backup_is_found_and_not_restored() {
     let error = world.service.backup_restore(made.path.into()).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::VaultDamaged);
     assert_eq!(world.service.vault_status().await.state, VaultState::Open);
-    assert_eq!(world.service.context_list().await.unwrap()[0].id, context.id);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts[0].id, context.id);
 }
 
 #[tokio::test]
@@ -121,8 +129,11 @@ async fn a_restore_waits_for_nobody_else_and_leaves_the_vault_open() {
     let error = world.service.backup_restore(made.path.into()).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::VaultInUse);
     assert_eq!(world.service.vault_status().await.state, VaultState::Open);
-    assert_eq!(world.service.context_list().await.unwrap()[0].id, context.id);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts[0].id, context.id);
 }
+
+/// The key of the store's fixtures.
+const FIXTURE_KEY: [u8; 32] = *b"\x93\x0f an unguessable key, 32 \xf1\x00\x7f\xe2!\x01";
 
 /// Puts a vault of schema 1, which stands in the store's fixtures, in the place of a world's vault.
 fn make_old(world: &World) {
@@ -170,11 +181,11 @@ async fn a_vault_of_an_older_version_is_backed_up_before_it_is_changed() {
     assert_eq!(Store::schema(&profile.database(), &key).unwrap(), SCHEMA_VERSION);
     let backups = world.service.backup_list().await.unwrap();
     assert_eq!(backups.iter().map(|one| one.kind).collect::<Vec<_>>(), [Some(BackupKind::BeforeMigration)]);
-    let context = world.service.context_list().await.unwrap().remove(0);
+    let context = world.service.context_list(ContextQuery::default()).await.unwrap().contexts.remove(0);
     assert_eq!(world.service.backup_verify(backups[0].path.clone().into()).await.unwrap().problem, None);
     let preview = world.service.backup_preview(backups[0].path.clone().into()).await.unwrap();
     // The draft of a process that is gone became a message at this start.
     assert_eq!((preview.come_back.len(), preview.disappear.len(), preview.newer_messages), (0, 0, 1));
     world.service.backup_restore(backups[0].path.clone().into()).await.unwrap();
-    assert_eq!(world.service.context_list().await.unwrap()[0].id, context.id);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts[0].id, context.id);
 }

@@ -52,16 +52,16 @@ async fn erasing_wants_the_word_and_then_leaves_nothing() {
         let error = world.service.data_erase(word.into(), true).await.unwrap_err().to_body();
         assert_eq!((error.code, error.details["field"].as_str()), (ErrorCode::InvalidParameter, "confirmation"));
     }
-    assert_eq!(world.service.context_list().await.unwrap().len(), 1);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts.len(), 1);
 
     world.service.data_erase("ERASE".into(), false).await.unwrap();
     assert_eq!(world.service.vault_status().await.state, VaultState::New);
     assert_eq!(names(&profile), ["letter.txt", "models", "vault.lock"]);
     assert_eq!((names(&profile.join("models")), world.keychain.secrets().len()), (vec!["own.gguf".to_owned()], 0));
-    assert_eq!(world.service.context_list().await.unwrap_err().code(), ErrorCode::VaultLocked);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap_err().code(), ErrorCode::VaultLocked);
 
     open_new(&world.service).await;
-    assert_eq!(world.service.context_list().await.unwrap(), []);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts, []);
     world.service.data_erase("ERASE".into(), true).await.unwrap();
     assert_eq!(names(&profile), ["letter.txt", "vault.lock"]);
 }
@@ -89,7 +89,7 @@ async fn a_vault_that_another_process_uses_is_not_erased() {
     assert_eq!(other.vault_status().await.state, VaultState::Open);
     assert_eq!(world.service.data_erase("ERASE".into(), true).await.unwrap_err().code(), ErrorCode::VaultInUse);
     for service in [&world.service, &other] {
-        assert_eq!(service.context_list().await.unwrap()[0].id, context.id);
+        assert_eq!(service.context_list(ContextQuery::default()).await.unwrap().contexts[0].id, context.id);
     }
     other.shutdown().await;
     world.service.data_erase("ERASE".into(), true).await.unwrap();
@@ -119,7 +119,7 @@ async fn settings_outside_their_range_are_refused_and_the_rest_is_kept() {
     let second = world.service.context_create_from_preset(preset, PresetOverrides::default()).await;
     assert_eq!(second.unwrap_err().code(), ErrorCode::LimitReached);
     world.scripted_provider().await;
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "a".repeat(2_049) };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, agent_id: None, text: "a".repeat(2_049) };
     assert_eq!(world.send(request).await.unwrap_err().code(), ErrorCode::InvalidParameter);
 }
 
@@ -132,7 +132,7 @@ async fn a_full_vault_takes_no_message_and_says_so() {
     small.limits.vault_bytes = 64 << 10;
     world.service = Service::new(small).unwrap();
     assert_eq!(world.service.vault_status().await.state, VaultState::Open);
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "One more.".into() };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, agent_id: None, text: "One more.".into() };
     let error = world.send(request).await.unwrap_err().to_body();
     assert_eq!((error.code, error.details["limit"].as_str()), (ErrorCode::LimitReached, "65536"));
     assert_eq!(world.store().read(|r| r.message_count(context.id)).unwrap(), 2);

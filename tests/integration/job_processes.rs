@@ -196,14 +196,19 @@ fn killed_and_stopped_processes_never_meet_in_a_job_and_it_is_done_in_the_end() 
 
     // Stopped in the middle, for what is two days to the others.
     workers.push(Worker::start(dir, &code));
-    let pid = inside(dir, lines(dir).len());
-    let stopped = workers.iter().find(|worker| worker.pid() == pid).unwrap();
-    stopped.signal("STOP");
+    let stopped = wait("a process that is stopped in its middle", || {
+        let pid = inside(dir, lines(dir).len());
+        let worker = workers.iter().find(|worker| worker.pid() == pid)?;
+        worker.signal("STOP");
+        let is_inside = lines(dir).last() == Some(&("IN".to_owned(), pid));
+        if !is_inside {
+            worker.signal("CONT");
+        }
+        is_inside.then_some(worker)
+    });
     let before = lines(dir);
     std::thread::sleep(Duration::from_secs(2));
-    if before.last().is_some_and(|(what, last)| what == "IN" && *last == pid) {
-        assert_eq!(lines(dir), before, "another process went in beside a stopped one");
-    }
+    assert_eq!(lines(dir), before, "another process went in beside a stopped one");
     stopped.signal("CONT");
     let runs = backup_job(&store).unwrap().runs;
     wait("runs by whoever is there", || (backup_job(&store)?.runs >= runs + 2).then_some(()));

@@ -56,7 +56,7 @@ async fn a_context_is_warned_about_once_extended_laid_to_rest_and_purged_behind_
 
     world.run_after(days(14)).await;
     assert!(!stored(&world, context.id).is_active, "its lifetime is over");
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "Still there?".into() };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, agent_id: None, text: "Still there?".into() };
     assert_eq!(world.send(request).await.unwrap_err().code(), ErrorCode::ContextExpired);
     world.run_after(days(29)).await;
     assert_eq!(trash(&world), []);
@@ -141,7 +141,7 @@ async fn a_sleeping_machine_and_a_closed_app_catch_up() {
     world.run_after(TimeDelta::zero()).await;
     assert!(!stored(&world, context.id).is_active);
     // Extending it wakes it.
-    let patch = ContextPatch { expiry_days: Some(Some(3)), ..ContextPatch::default() };
+    let patch = ContextPatch { expiry_days: Some(3), ..ContextPatch::default() };
     world.service.context_update(context.id, patch).await.unwrap();
     assert!(stored(&world, context.id).is_active);
 }
@@ -149,7 +149,7 @@ async fn a_sleeping_machine_and_a_closed_app_catch_up() {
 #[tokio::test]
 async fn old_drafts_and_deleted_messages_are_forgotten_after_two_looks() {
     let (world, context) = world().await;
-    let patch = ContextPatch { expiry_days: Some(Some(3_650)), ..ContextPatch::default() };
+    let patch = ContextPatch { expiry_days: Some(3_650), ..ContextPatch::default() };
     world.service.context_update(context.id, patch).await.unwrap();
     world.server.push(Answer::reply(&["Noted."]));
     world.say(context.id, None, "Forget this.").await;

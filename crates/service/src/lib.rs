@@ -38,7 +38,7 @@ pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
 pub use options::ServiceOptions;
-pub use scheduler::{ContextExpiring, JobStatus};
+pub use scheduler::{ExpiringContext, JobStatus};
 pub use view::{
     ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
     ExportFormat, LaterMessages, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft, PresetOverrides,

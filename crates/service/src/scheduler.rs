@@ -10,11 +10,11 @@ mod job;
 mod pulse;
 mod run;
 
-pub use expiry::ContextExpiring;
+pub use expiry::ExpiringContext;
 pub use job::JobStatus;
 
 use crate::{Inner, Service, ServiceError};
-use evenkeel_domain::{ErrorBody, ErrorCode, Job};
+use evenkeel_domain::{ClockSample, ErrorBody, ErrorCode, Job};
 use evenkeel_vault::JobLock;
 use job::{JobKind, is_due};
 use pulse::Pulse;
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What runs by itself.
 pub(crate) struct Scheduler {
     current: Mutex<Option<Arc<Started>>>,
-    expiring: broadcast::Sender<ContextExpiring>,
+    expiring: broadcast::Sender<ExpiringContext>,
 }
 
 impl Default for Scheduler {
@@ -44,6 +44,8 @@ impl Default for Scheduler {
 pub(crate) struct Started {
     /// Cancelled when the vault is to be closed.
     stop: CancellationToken,
+    /// The clocks when it was opened.
+    began: ClockSample,
     /// Held for reading by each run.
     work: Arc<RwLock<()>>,
     pulse: tokio::sync::Mutex<Option<Pulse>>,
@@ -62,7 +64,7 @@ impl Scheduler {
 impl Service {
     /// Contexts that expire within a day, each once.
     #[must_use]
-    pub fn context_expirings(&self) -> broadcast::Receiver<ContextExpiring> {
+    pub fn context_expirings(&self) -> broadcast::Receiver<ExpiringContext> {
         self.0.scheduler.expiring.subscribe()
     }
 
@@ -126,8 +128,9 @@ impl Service {
 
     /// Begins to look for jobs that are due.
     pub(crate) fn start_jobs(&self) {
-        let started =
-            Arc::new(Started { stop: CancellationToken::new(), work: Arc::default(), pulse: tokio::sync::Mutex::default() });
+        let began = ClockSample { wall: self.now(), monotonic: self.0.options.clock.monotonic() };
+        let stop = CancellationToken::new();
+        let started = Arc::new(Started { stop, began, work: Arc::default(), pulse: tokio::sync::Mutex::default() });
         if let Some(before) = self.0.scheduler.replace(Some(started.clone())) {
             before.stop.cancel();
         }

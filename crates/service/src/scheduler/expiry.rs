@@ -16,7 +16,7 @@ const WARNED: &str = "expiry_warned";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
-pub struct ContextExpiring {
+pub struct ExpiringContext {
     /// The context.
     pub context_id: ContextId,
     /// Its name.
@@ -37,7 +37,7 @@ enum Step {
     /// It has rested for a month.
     Trash(ContextId),
     /// It will expire within a day.
-    Warn(ContextExpiring),
+    Warn(ExpiringContext),
 }
 
 impl Service {
@@ -87,7 +87,7 @@ fn warning(lifetime: &Lifetime, warned: &Warned, now: DateTime<Utc>) -> Option<S
     let passed = now.signed_duration_since(lifetime.last_interaction_at);
     let left = expires_at.signed_duration_since(now);
     (is_new && passed >= left && warning_due(Some(expires_at), now))
-        .then(|| Step::Warn(ContextExpiring { context_id: lifetime.context_id, name: lifetime.name.clone(), expires_at }))
+        .then(|| Step::Warn(ExpiringContext { context_id: lifetime.context_id, name: lifetime.name.clone(), expires_at }))
 }
 
 fn take_steps(w: &mut WriteHandle<'_>, moment: Moment) -> Result<Vec<Step>, StoreError> {

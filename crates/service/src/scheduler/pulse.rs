@@ -25,6 +25,8 @@ pub(crate) struct Pulse {
     watch: ClockWatch,
     /// The monotonic time up to which running time is in the vault.
     counted: Duration,
+    /// The clock jumped, and that is not in the vault yet.
+    jumped: bool,
     right: Option<JobLock>,
 }
 
@@ -41,40 +43,39 @@ impl Service {
     pub(super) async fn pulse(&self, started: &Started, session: &Session, keep: bool) -> Result<Moment, ServiceError> {
         let mut known = started.pulse.lock().await;
         let sample = ClockSample { wall: self.now(), monotonic: self.0.options.clock.monotonic() };
-        let (mut pulse, verdict) = match known.take() {
-            Some(mut pulse) => {
-                let verdict = pulse.watch.observe(sample);
-                (pulse, verdict)
-            }
-            None => {
-                let seen = session.read(|r| state::<i64>(r, SEEN)).await?.and_then(DateTime::from_timestamp_millis);
-                let verdict = seen.map_or(ClockVerdict::Steady, |seen| ClockWatch::at_start(seen, sample.wall));
-                (Pulse { watch: ClockWatch::new(sample), counted: sample.monotonic, right: None }, verdict)
-            }
+        let pulse = match &mut *known {
+            Some(pulse) => pulse,
+            none => none.insert(self.first_pulse(started, session).await?),
         };
+        if let ClockVerdict::Jumped { by } = pulse.watch.observe(sample) {
+            tracing::warn!(minutes = by.num_minutes(), "the clock jumped; deletions rest for a day of running time");
+            pulse.jumped = true;
+        }
         if pulse.right.is_none() {
             // Until now another process has counted.
-            pulse.right = JobLock::take(&self.0.options.profile, COUNTER)?;
+            pulse.right = self.right_to_count()?;
             pulse.counted = sample.monotonic;
         }
         let elapsed = sample.monotonic.saturating_sub(pulse.counted);
-        let jumped = matches!(verdict, ClockVerdict::Jumped { .. });
-        if let ClockVerdict::Jumped { by } = verdict {
-            tracing::warn!(minutes = by.num_minutes(), "the clock jumped; deletions rest for a day of running time");
+        let jumped = pulse.jumped;
+        if !(jumped || keep || elapsed >= KEPT_EVERY) {
+            let reading = move |r: &ReadHandle<'_>| Ok(Moment { reading: reading(r, sample.wall, elapsed)?, hold: hold(r)? });
+            return session.read(reading).await;
         }
-        let moment = if jumped || keep || elapsed >= KEPT_EVERY {
-            let moment = session.write(move |w| kept(w, sample.wall, elapsed, jumped)).await;
-            if moment.is_ok() {
-                pulse.counted = sample.monotonic;
-            }
-            moment
-        } else {
-            session.read(move |r| Ok(Moment { reading: reading(r, sample.wall, elapsed)?, hold: hold(r)? })).await
-        };
-        // After an error the jump has to be found again, so the pulse is only kept without one.
-        let moment = moment?;
-        *known = Some(pulse);
+        let moment = session.write(move |w| kept(w, sample.wall, elapsed, jumped)).await?;
+        (pulse.counted, pulse.jumped) = (sample.monotonic, false);
         Ok(moment)
+    }
+
+    async fn first_pulse(&self, started: &Started, session: &Session) -> Result<Pulse, ServiceError> {
+        let seen = session.read(|r| state::<i64>(r, SEEN)).await?.and_then(DateTime::from_timestamp_millis);
+        let began = started.began;
+        let jumped = seen.is_some_and(|seen| ClockWatch::at_start(seen, began.wall) != ClockVerdict::Steady);
+        Ok(Pulse { watch: ClockWatch::new(began), counted: began.monotonic, jumped, right: self.right_to_count()? })
+    }
+
+    fn right_to_count(&self) -> Result<Option<JobLock>, ServiceError> {
+        Ok(JobLock::take(&self.0.options.profile, COUNTER)?)
     }
 }
 
