@@ -9,6 +9,20 @@ import * as __TAURI_EVENT from "@tauri-apps/api/event";
 export const commands = {
 	/**  Facts about the running app. */
 	appInfo: () => typedError<AppInfo, ErrorBody>(__TAURI_INVOKE("app_info")),
+	/**  Lets the user choose a backup file; `null` if the dialog was closed. */
+	backupChoose: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_choose")),
+	/**  The backups in the profile, newest first. */
+	backupList: () => typedError<BackupInfo_Serialize[], ErrorBody>(__TAURI_INVOKE("backup_list")),
+	/**  Makes a backup in the profile now. */
+	backupMake: () => typedError<BackupInfo_Serialize, ErrorBody>(__TAURI_INVOKE("backup_make")),
+	/**  What restoring a backup would change. */
+	backupPreview: (path: string) => typedError<RestorePreview_Serialize, ErrorBody>(__TAURI_INVOKE("backup_preview", { path })),
+	/**  Puts a backup in the place of the vault. */
+	backupRestore: (path: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("backup_restore", { path })),
+	/**  Makes a backup in a folder that the user chooses; `null` if the dialog was closed. */
+	backupSave: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_save")),
+	/**  Checks a backup completely. */
+	backupVerify: (path: string) => typedError<BackupInfo_Serialize, ErrorBody>(__TAURI_INVOKE("backup_verify", { path })),
 	/**  The helplines of a region, or of the user's own. */
 	careHelplines: (region: string | null) => typedError<CareCard, ErrorBody>(__TAURI_INVOKE("care_helplines", { region })),
 	/**  How full the history budget would be with this text. */
@@ -79,10 +93,20 @@ export const commands = {
 	conversationSetTags: (id: ConversationId, tags: string[]) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_set_tags", { id, tags })),
 	/**  Figures of a conversation over all its branches. */
 	conversationStatistics: (id: ConversationId) => typedError<ConversationStatistics_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_statistics", { id })),
+	/**  Erases everything; `confirmation` is the word ERASE. */
+	dataErase: (confirmation: string, models: boolean) => typedError<null, ErrorBody>(__TAURI_INVOKE("data_erase", { confirmation, models })),
+	/**  Where the data is, and how large by kind. */
+	dataSummary: () => typedError<DataSummary, ErrorBody>(__TAURI_INVOKE("data_summary")),
 	/**  What is typed and not sent; empty if nothing is. */
 	draftGet: (key: DraftKey) => typedError<string, ErrorBody>(__TAURI_INVOKE("draft_get", { key })),
 	/**  Keeps what is typed; an empty text is forgotten. */
 	draftPut: (key: DraftKey, text: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("draft_put", { key, text })),
+	/**  Every feature that has a flag. */
+	featureList: () => typedError<FeatureInfo[], ErrorBody>(__TAURI_INVOKE("feature_list")),
+	/**  Every job with its last and its next run. */
+	jobList: () => typedError<JobStatus_Serialize[], ErrorBody>(__TAURI_INVOKE("job_list")),
+	/**  Begins a job now; its end is told as a change. */
+	jobRun: (name: string) => typedError<JobStatus_Serialize, ErrorBody>(__TAURI_INVOKE("job_run", { name })),
 	/**  Messages after a known one on the shown branch. */
 	messageAfter: (messageId: MessageId, limit: number) => typedError<LaterMessages_Serialize, ErrorBody>(__TAURI_INVOKE("message_after", { messageId, limit })),
 	/**  Deletes a message, so that it can be brought back. */
@@ -170,6 +194,7 @@ export const commands = {
 /** Events */
 export const events = {
 	changed: makeEvent<Changed, Changed>("changed"),
+	contextExpiring: makeEvent<ContextExpiring, ContextExpiring>("context-expiring"),
 	engine: makeEvent<Engine, Engine>("engine"),
 	navigate: makeEvent<Navigate, Navigate>("navigate"),
 	vaultChanged: makeEvent<VaultChanged, VaultChanged>("vault-changed"),
@@ -208,6 +233,74 @@ export type Availability =
 "unsupported" | 
 /**  Another app holds it. */
 "failed";
+
+/**  A file that is, or looks like, a backup; what cannot be read of it is `null`. */
+export type BackupInfo = BackupInfo_Serialize | BackupInfo_Deserialize;
+
+/**  A file that is, or looks like, a backup; what cannot be read of it is `null`. */
+export type BackupInfo_Deserialize = {
+	/**  Where it is. */
+	path: string,
+	/**  Its id. */
+	id?: string | null,
+	/**  Why it was made. */
+	kind?: BackupKind | null,
+	/**  When it was made. */
+	madeAt?: string | null,
+	/**  How large it is. */
+	sizeBytes: number,
+	/**  Contexts in it. */
+	contexts?: number | null,
+	/**  Conversations in it. */
+	conversations?: number | null,
+	/**  Messages in it. */
+	messages?: number | null,
+	/**  When it was last checked completely. */
+	verifiedAt?: string | null,
+	/**  Why it cannot be relied on: `damaged`, `wrongKey`, `otherVault`, `tooNew` or `foreign`. */
+	problem?: string | null,
+	/**  The newest of the profile that is known to be whole. */
+	isNewest: boolean,
+};
+
+/**  A file that is, or looks like, a backup; what cannot be read of it is `null`. */
+export type BackupInfo_Serialize = {
+	/**  Where it is. */
+	path: string,
+	/**  Its id. */
+	id: string | null,
+	/**  Why it was made. */
+	kind: BackupKind | null,
+	/**  When it was made. */
+	madeAt: string | null,
+	/**  How large it is. */
+	sizeBytes: number,
+	/**  Contexts in it. */
+	contexts: number | null,
+	/**  Conversations in it. */
+	conversations: number | null,
+	/**  Messages in it. */
+	messages: number | null,
+	/**  When it was last checked completely. */
+	verifiedAt: string | null,
+	/**  Why it cannot be relied on: `damaged`, `wrongKey`, `otherVault`, `tooNew` or `foreign`. */
+	problem: string | null,
+	/**  The newest of the profile that is known to be whole. */
+	isNewest: boolean,
+};
+
+/**  Why a backup was made. */
+export type BackupKind = 
+/**  By the scheduler, once a day. */
+"daily" | 
+/**  Before something is deleted for good. */
+"beforePurge" | 
+/**  Before the schema changes. */
+"beforeMigration" | 
+/**  Before another backup takes the vault's place. */
+"beforeRestore" | 
+/**  Because the user asked. */
+"manual";
 
 /**  The quiet card beside the chat: what was noticed, and whom to call. */
 export type CareCard = {
@@ -392,6 +485,9 @@ export type ContextDraft_Serialize = {
 	/**  At most 20 tags of 1–40 characters, no two the same in lower case. */
 	tags: string[],
 };
+
+/**  A context expires within a day; told once for each end of a lifetime. */
+export type ContextExpiring = ExpiringContext;
 
 /**  Names a context. */
 export type ContextId = string;
@@ -831,6 +927,22 @@ export type Conversation_Serialize = {
 	deletedAt: string | null,
 };
 
+/**  Where the data is, and how large. */
+export type DataSummary = {
+	/**  The profile folder. */
+	profileDir: string,
+	/**  The folder of backups in it. */
+	backupsDir: string,
+	/**  What the vault is made of. */
+	kinds: KindUse[],
+	/**  Bytes of the vault's database with its log. */
+	databaseBytes: number,
+	/**  Bytes of the backups, and of the databases that restores have set aside. */
+	backupsBytes: number,
+	/**  Bytes of the profile's own folder of model files. */
+	modelsBytes: number,
+};
+
 /**  Settings that a context made from a preset begins with. */
 export type DefaultSettings = DefaultSettings_Serialize | DefaultSettings_Deserialize;
 
@@ -1016,12 +1128,51 @@ export type ErrorCode =
 /**  A defect of Evenkeel; the text says where. */
 "internal";
 
+/**  A context that expires within a day. */
+export type ExpiringContext = {
+	/**  The context. */
+	contextId: ContextId,
+	/**  Its name. */
+	name: string,
+	/**  When it expires, if nobody talks to it before. */
+	expiresAt: string,
+};
+
 /**  How a conversation is written out. */
 export type ExportFormat = 
 /**  The shown branch, to read. */
 "markdown" | 
 /**  Every branch, with all that is known of each message. */
 "json";
+
+/**
+ *  What the user has turned on or off, by id.
+ * 
+ *  Ids that this version does not know stay as they are, so that a setting made by a newer or an
+ *  older version is still there when that version runs again.
+ */
+export type FeatureFlags = { [key in string]: boolean };
+
+/**  A part of the app that can be turned on and off. */
+export type FeatureInfo = {
+	/**  Its name in the settings. */
+	id: string,
+	/**  How far it has come. */
+	stage: FeatureStage,
+	/**  Whether it is on. */
+	isOn: boolean,
+	/**  The user has not decided about it. */
+	isDefault: boolean,
+};
+
+/**  How far a feature has come. */
+export type FeatureStage = 
+/**  May change or go again. */
+"experimental" | 
+/**  Will stay; is still being watched. */
+"beta" | 
+/**  Done; the flag is there to turn it off. */
+"stable";
 
 /**  One place to turn to. */
 export type Helpline = {
@@ -1052,6 +1203,72 @@ export type HelplineKind =
 /**  Finds a helpline elsewhere. */
 "directory";
 
+/**  How a run of a job came to its end. */
+export type JobResult = 
+/**  It did what it is for. */
+"ok" | 
+/**  It could not; the message says why. */
+"failed" | 
+/**  Its process ended before it did. */
+"interrupted";
+
+/**  A job as the window shows it. */
+export type JobStatus = JobStatus_Serialize | JobStatus_Deserialize;
+
+/**  A job as the window shows it. */
+export type JobStatus_Deserialize = {
+	/**  Its stable name: `expiry`, `backup`, `cleanup` or `vacuum`. */
+	name: string,
+	/**  When it last began. */
+	lastStartedAt?: string | null,
+	/**  When it last ended. */
+	lastEndedAt?: string | null,
+	/**  When it is due; `None` = not planned yet. */
+	nextRunAt?: string | null,
+	/**  How the last run ended; `None` before the first one and while one goes on. */
+	result?: JobResult | null,
+	/**  What the last run said of itself; of a failed one, the error's code and sentence. */
+	message?: string | null,
+	/**  Milliseconds of the last run that ended. */
+	durationMs?: number | null,
+	/**  Runs begun so far. */
+	runs: number,
+	/**  Whether it runs now, here or in another process. */
+	isRunning: boolean,
+};
+
+/**  A job as the window shows it. */
+export type JobStatus_Serialize = {
+	/**  Its stable name: `expiry`, `backup`, `cleanup` or `vacuum`. */
+	name: string,
+	/**  When it last began. */
+	lastStartedAt: string | null,
+	/**  When it last ended. */
+	lastEndedAt: string | null,
+	/**  When it is due; `None` = not planned yet. */
+	nextRunAt: string | null,
+	/**  How the last run ended; `None` before the first one and while one goes on. */
+	result: JobResult | null,
+	/**  What the last run said of itself; of a failed one, the error's code and sentence. */
+	message: string | null,
+	/**  Milliseconds of the last run that ended. */
+	durationMs: number | null,
+	/**  Runs begun so far. */
+	runs: number,
+	/**  Whether it runs now, here or in another process. */
+	isRunning: boolean,
+};
+
+/**  How much of the vault one kind of thing takes. */
+export type KindUse = {
+	/**  `messages`, `index`, `contexts`, `others` or `free`. */
+	kind: string,
+	/**  Rows. */
+	rows: number,
+	/**  Bytes. */
+	bytes: number,
+};
+
 /**  Messages after a known one. */
 export type LaterMessages = LaterMessages_Serialize | LaterMessages_Deserialize;
 
@@ -1069,6 +1286,18 @@ export type LaterMessages_Serialize = {
 	messages: Message_Serialize[],
 	/**  Whether still later ones exist. */
 	hasLater: boolean,
+};
+
+/**  Configurable limits with the defaults of the design. */
+export type Limits = {
+	/**  Contexts in a vault. */
+	contexts: number,
+	/**  Messages in a context. */
+	messagesPerContext: number,
+	/**  Bytes (UTF-8) of one message. */
+	messageBytes: number,
+	/**  Bytes of the vault's database on the disk. */
+	vaultBytes: number,
 };
 
 /**  One message. Immutable once stored: an edit or a new reply is a sibling. */
@@ -1242,6 +1471,14 @@ export type ModelOffer_Serialize = {
 	forTryingOut: boolean,
 	/**  Free memory is enough. */
 	fits: boolean,
+};
+
+/**  A context by its id and name. */
+export type NamedContext = {
+	/**  Its id. */
+	id: ContextId,
+	/**  Its name. */
+	name: string,
 };
 
 /**  A conversation waits to be shown in the main window, which asks for it with `quick_chat_moved`. */
@@ -1675,6 +1912,45 @@ export type RecoveryWords = {
 	notes: string[],
 };
 
+/**  What a restore would change. */
+export type RestorePreview = RestorePreview_Serialize | RestorePreview_Deserialize;
+
+/**  What a restore would change. */
+export type RestorePreview_Deserialize = {
+	/**  When the backup was made. */
+	madeAt: string,
+	/**  What is in the vault. */
+	now: VaultCounts,
+	/**  What is in the backup. */
+	then: VaultCounts,
+	/**  Contexts that are in the backup alone. */
+	comeBack: NamedContext[],
+	/**  Contexts that are in the vault alone. */
+	disappear: NamedContext[],
+	/**  Messages that are in the vault alone, and would be lost. */
+	newerMessages: number,
+	/**  When the newest of them was written. */
+	newestMessageAt?: string | null,
+};
+
+/**  What a restore would change. */
+export type RestorePreview_Serialize = {
+	/**  When the backup was made. */
+	madeAt: string,
+	/**  What is in the vault. */
+	now: VaultCounts,
+	/**  What is in the backup. */
+	then: VaultCounts,
+	/**  Contexts that are in the backup alone. */
+	comeBack: NamedContext[],
+	/**  Contexts that are in the vault alone. */
+	disappear: NamedContext[],
+	/**  Messages that are in the vault alone, and would be lost. */
+	newerMessages: number,
+	/**  When the newest of them was written. */
+	newestMessageAt: string | null,
+};
+
 /**  One immutable wording of a persona. */
 export type Revision = Revision_Serialize | Revision_Deserialize;
 
@@ -1882,8 +2158,18 @@ export type Settings_Deserialize = {
 	lastContextId?: ContextId | null,
 	/**  The user has seen that this is an AI and no therapist. */
 	aiNoticeAccepted: boolean,
-	/**  Conversations get their titles from the model, in the background. */
-	automaticTitles?: boolean,
+	/**  What is turned on or off of the features that have a flag. */
+	features: FeatureFlags,
+	/**  Region of the helplines that are shown: an ISO 3166 code of two letters; empty = the system's. */
+	helplineRegion: string,
+	/**  The desktop says when a context is about to expire. */
+	notifications: boolean,
+	/**  What it says may hold names and text, which can then be read on a locked screen. */
+	notificationContent: boolean,
+	/**  Conversations get their titles from the model. */
+	automaticTitles: boolean,
+	/**  How much a vault may hold. */
+	limits: Limits,
 };
 
 /**  All settings; each has a default, and the whole is written at once. */
@@ -1904,8 +2190,18 @@ export type Settings_Serialize = {
 	lastContextId: ContextId | null,
 	/**  The user has seen that this is an AI and no therapist. */
 	aiNoticeAccepted: boolean,
-	/**  Conversations get their titles from the model, in the background. */
+	/**  What is turned on or off of the features that have a flag. */
+	features: FeatureFlags,
+	/**  Region of the helplines that are shown: an ISO 3166 code of two letters; empty = the system's. */
+	helplineRegion: string,
+	/**  The desktop says when a context is about to expire. */
+	notifications: boolean,
+	/**  What it says may hold names and text, which can then be read on a locked screen. */
+	notificationContent: boolean,
+	/**  Conversations get their titles from the model. */
 	automaticTitles: boolean,
+	/**  How much a vault may hold. */
+	limits: Limits,
 };
 
 /**  A piece of a hit's text. */
@@ -2032,6 +2328,16 @@ export type Usage_Serialize = {
 
 /**  The vault was locked or opened from somewhere else than the window that hears this. */
 export type VaultChanged = null;
+
+/**  How much is in a vault. */
+export type VaultCounts = {
+	/**  Contexts. */
+	contexts: number,
+	/**  Conversations. */
+	conversations: number,
+	/**  Messages on all branches. */
+	messages: number,
+};
 
 /**  How a new vault is to be opened from now on; the recovery code always works too. */
 export type VaultOptions = VaultOptions_Serialize | VaultOptions_Deserialize;
