@@ -181,7 +181,8 @@ async fn a_vault_of_an_older_version_is_backed_up_before_it_is_changed() {
     assert_eq!(Store::schema(&profile.database(), &key).unwrap(), SCHEMA_VERSION);
     let backups = world.service.backup_list().await.unwrap();
     assert_eq!(backups.iter().map(|one| one.kind).collect::<Vec<_>>(), [Some(BackupKind::BeforeMigration)]);
-    let context = world.service.context_list(ContextQuery::default()).await.unwrap().contexts.remove(0);
+    let every = ContextQuery { include_expired: true, ..ContextQuery::default() };
+    let context = world.service.context_list(every).await.unwrap().contexts.remove(0);
     assert_eq!(world.service.backup_verify(backups[0].path.clone().into()).await.unwrap().problem, None);
     let preview = world.service.backup_preview(backups[0].path.clone().into()).await.unwrap();
     // The draft of a process that is gone became a message at this start.

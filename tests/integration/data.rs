@@ -120,7 +120,7 @@ async fn settings_outside_their_range_are_refused_and_the_rest_is_kept() {
     assert_eq!(second.unwrap_err().code(), ErrorCode::LimitReached);
     world.scripted_provider().await;
     let request = SendRequest::New { context_id: context.id, conversation_id: None, agent_id: None, text: "a".repeat(2_049) };
-    assert_eq!(world.send(request).await.unwrap_err().code(), ErrorCode::InvalidParameter);
+    assert_eq!(world.send(request).await.unwrap_err().code(), ErrorCode::LimitReached);
 }
 
 #[tokio::test]
