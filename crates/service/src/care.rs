@@ -32,8 +32,12 @@ impl Service {
         Some(CareCard::of(sign, &self.region()))
     }
 
-    /// The region the machine stands in, as far as the system tells; else empty.
+    /// The region of the settings, else the one the machine stands in as far as the system tells; else empty.
     fn region(&self) -> String {
+        let chosen = self.session().map(|session| session.settings().helpline_region).unwrap_or_default();
+        if !chosen.is_empty() {
+            return chosen;
+        }
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(variable).unwrap_or_default();
         let zone = Some(self.zone()).filter(|zone| zone.contains('/')).or_else(|| variable("TZ"));
