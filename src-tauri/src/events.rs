@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
 pub struct Changed(pub Change);
 
+/// A context expires within a day; told once for each end of a lifetime.
+#[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
+pub struct ContextExpiring(pub evenkeel_service::ExpiringContext);
+
 /// The engine started, stopped or crashed.
 #[derive(Debug, Clone, Serialize, Deserialize, specta::Type, tauri_specta::Event)]
 pub struct Engine(pub EngineNotice);

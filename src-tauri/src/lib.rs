@@ -6,6 +6,7 @@ mod bindings;
 pub mod commands;
 mod error;
 pub mod events;
+mod notify;
 mod options;
 mod shortcut;
 mod state;
@@ -38,6 +39,7 @@ pub fn run(options: Options) -> Result<(), tauri::Error> {
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_opener::init())
         .plugin(tauri_plugin_global_shortcut::Builder::new().build())
+        .plugin(tauri_plugin_notification::init())
         .invoke_handler(contract.invoke_handler())
         .on_window_event(window::on_event)
         .setup(move |app| {
@@ -74,11 +76,19 @@ fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Carries changes of the vault and notices of the engine to the windows.
+/// Carries changes of the vault, warnings and notices of the engine to the windows.
 fn follow(app: AppHandle, service: &Service) {
     let mut changes = service.changes();
     let mut notices = service.engine_notices();
     let mut states = service.vault_states();
+    let mut expirings = service.context_expirings();
+    let warned = app.clone();
+    tauri::async_runtime::spawn(async move {
+        while let Some(news) = evenkeel_service::next(&mut expirings).await {
+            notify::expiring(&warned, &news).await;
+            let _ = events::ContextExpiring(news).emit(&warned);
+        }
+    });
     let opened = app.clone();
     tauri::async_runtime::spawn(async move {
         while let Some(state) = evenkeel_service::next(&mut states).await {

@@ -37,6 +37,31 @@ pub fn tray(setting: &str) -> Result<TrayWords, ShellError> {
     Ok(serde_json::from_str(catalogue(setting, &system))?)
 }
 
+/// What is said of contexts that expire within a day.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct ExpiryWords {
+    /// Of one that is not named.
+    #[serde(rename = "tray.expiring")]
+    nameless: String,
+    /// Of one with a name, in the place of `{name}`.
+    #[serde(rename = "tray.expiringNamed")]
+    named: String,
+}
+
+/// The sentence for a context that expires within a day, in the language of a setting; it names the
+/// context only where its name is given.
+///
+/// # Errors
+/// As for [`tray`].
+pub fn expiring(setting: &str, name: Option<&str>) -> Result<String, ShellError> {
+    let system = system_languages(|name| std::env::var(name).ok());
+    let words: ExpiryWords = serde_json::from_str(catalogue(setting, &system))?;
+    Ok(match name {
+        Some(name) => words.named.replace("{name}", name),
+        None => words.nameless,
+    })
+}
+
 /// The first language wished for that the app has; English where it has none of them, as in the pages.
 fn catalogue(setting: &str, system: &[String]) -> &'static str {
     let wishes: Vec<&str> = if setting == "system" { system.iter().map(String::as_str).collect() } else { vec![setting] };
@@ -89,6 +114,15 @@ mod tests {
                 assert!(!word.trim().is_empty() && !seen.contains(word), "{tag}: {word:?}");
                 seen.push(word.clone());
             }
+        }
+    }
+
+    #[test]
+    fn a_notification_names_a_context_only_where_it_may() {
+        for (tag, _) in CATALOGUES {
+            let (plain, named) = (expiring(tag, None).unwrap(), expiring(tag, Some("Ada Calm")).unwrap());
+            assert!(named.contains("Ada Calm") && !named.contains('{'), "{tag}: {named}");
+            assert!(!plain.contains("Ada Calm") && !plain.contains('{') && !plain.trim().is_empty(), "{tag}: {plain}");
         }
     }
 

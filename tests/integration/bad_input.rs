@@ -6,9 +6,9 @@ use evenkeel_service::PresetOverrides;
 use evenkeel_testkit::scripted_server::Answer;
 
 async fn refused(world: &World, context: ContextId, text: String) -> ErrorBody {
-    let request = SendRequest::New { context_id: context, conversation_id: None, text };
+    let request = SendRequest::New { context_id: context, conversation_id: None, text, agent_id: None };
     let error = world.send(request).await.unwrap_err().to_body();
-    assert_eq!(world.service.conversation_list(context, 10, 0).await.unwrap().total_count, 0);
+    assert_eq!(world.conversations(context).await.total_count, 0);
     error
 }
 
@@ -17,14 +17,14 @@ async fn messages_that_cannot_be_sent() {
     let world = World::new().await;
     world.scripted_provider().await;
     let context = world.counselor().await.id;
-    for (text, value) in [
-        (String::new(), "empty"),
-        ("  \n\t ".into(), "empty"),
-        ("x".repeat((1 << 20) + 1), "1048577 bytes"),
-        ("a\0b".into(), "a NUL character at byte 1"),
+    for (text, value, code) in [
+        (String::new(), "empty", ErrorCode::InvalidParameter),
+        ("  \n\t ".into(), "empty", ErrorCode::InvalidParameter),
+        ("x".repeat((1 << 20) + 1), "1048577 bytes", ErrorCode::LimitReached),
+        ("a\0b".into(), "a NUL character at byte 1", ErrorCode::InvalidParameter),
     ] {
         let error = refused(&world, context, text).await;
-        assert_eq!((error.code, error.details["value"].as_str()), (ErrorCode::InvalidParameter, value));
+        assert_eq!((error.code, error.details["value"].as_str()), (code, value));
     }
 }
 
@@ -63,7 +63,7 @@ async fn a_temperature_out_of_range_names_field_value_and_range() {
         assert_eq!((error.code, error.details["field"].as_str()), (ErrorCode::InvalidParameter, "temperature"));
         assert_eq!(error.details["range"], "0 to 1");
     }
-    assert_eq!(world.service.context_list().await.unwrap()[0].temperature, context.temperature);
+    assert_eq!(world.contexts().await[0].temperature, context.temperature);
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ async fn stopping_keeps_what_had_arrived() {
     let context = world.counselor().await;
     world.server.push(Answer::stream(vec![Piece::Text("One, two".into()), Piece::Gate, Piece::Done]));
     let service = world.service.clone();
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "Count.".into() };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "Count.".into(), agent_id: None };
     let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let reply = tokio::spawn(async move { service.chat_send(request, move |e| drop(send.send(e))).await });
     let mut conversation = None;
@@ -119,7 +119,8 @@ async fn one_reply_at_a_time_in_a_conversation() {
     let (conversation, _) = started(&world.say(context.id, None, "hello").await);
     world.server.push(Answer::stream(vec![Piece::Text("slow".into()), Piece::Gate, Piece::Done]));
     let service = world.service.clone();
-    let again = SendRequest::New { context_id: context.id, conversation_id: Some(conversation.id), text: "go on".into() };
+    let again =
+        SendRequest::New { context_id: context.id, conversation_id: Some(conversation.id), text: "go on".into(), agent_id: None };
     let request = again.clone();
     let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let reply = tokio::spawn(async move { service.chat_send(request, move |e| drop(send.send(e))).await });
@@ -139,9 +140,9 @@ async fn a_local_only_context_refuses_a_remote_model_and_nothing_is_stored() {
     let context = world.counselor().await;
     let patch = ContextPatch { local_only: Some(true), ..ContextPatch::default() };
     world.service.context_update(context.id, patch).await.unwrap();
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into() };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into(), agent_id: None };
     assert_eq!(world.send(request).await.unwrap_err().code(), ErrorCode::LocalOnly);
-    let page = world.service.conversation_list(context.id, 10, 0).await.unwrap();
+    let page = world.conversations(context.id).await;
     assert_eq!(page.total_count, 0);
 }
 
@@ -151,7 +152,7 @@ async fn an_expired_context_refuses_to_chat() {
     world.scripted_provider().await;
     let context = world.counselor().await;
     world.clock.0.advance(chrono::TimeDelta::days(14));
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into() };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into(), agent_id: None };
     assert_eq!(world.send(request.clone()).await.unwrap_err().code(), ErrorCode::ContextExpired);
     let patch = ContextPatch { expiry_days: context.expiry_days, ..ContextPatch::default() };
     world.service.context_update(context.id, patch).await.unwrap();
@@ -170,7 +171,7 @@ async fn a_reply_survives_a_window_that_goes_away() {
         Piece::Text("here".into()),
         Piece::Done,
     ]));
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into() };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into(), agent_id: None };
     let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let sending = Box::pin(world.service.chat_send(request, move |e| drop(send.send(e))));
     let first = tokio::select! {

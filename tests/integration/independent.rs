@@ -73,7 +73,7 @@ async fn llama_cpps_own_server_lists_streams_and_stops() {
     let long = ContextPatch { max_tokens: Some(1_000), ..ContextPatch::default() };
     world.service.context_update(context.id, long).await.unwrap();
     let text = "Tell a very long story.".to_owned();
-    let request = SendRequest::New { context_id: context.id, conversation_id: Some(conversation.id), text };
+    let request = SendRequest::New { context_id: context.id, conversation_id: Some(conversation.id), text, agent_id: None };
     let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let sending = tokio::spawn(async move { service.chat_send(request, move |event| drop(send.send(event))).await });
     while !matches!(heard.recv().await, Some(ChatEvent::Text { .. })) {}

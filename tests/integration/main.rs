@@ -2,14 +2,26 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod agent;
+mod backup;
 mod bad_input;
 mod chat;
+mod context;
+mod conversation;
+mod data;
 mod engine;
 mod independent;
 mod ipc_body;
+mod job_processes;
+mod jobs;
+mod lifetime;
 mod model_files;
 mod package;
+mod paging;
+mod preset;
 mod provider_errors;
 mod support;
+mod title;
+mod trash;
 mod vault;
 mod window;

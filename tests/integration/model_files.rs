@@ -57,7 +57,7 @@ async fn the_loaded_default_in_the_own_folder_is_freed_and_deleted() {
     assert!(!path.exists());
     assert_eq!(world.service.settings_get().await.unwrap().default_model, None);
     assert_eq!(listed(&world).await, ["SmolLM2-135M-Instruct"]);
-    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "And now?".into() };
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "And now?".into(), agent_id: None };
     assert_eq!(world.send(request).await.unwrap_err().code(), ErrorCode::NoModel);
     world.service.shutdown().await;
 }

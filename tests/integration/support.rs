@@ -2,8 +2,12 @@
 
 use evenkeel_domain::*;
 use evenkeel_service::*;
-use evenkeel_testkit::{clock::FixedClock, scripted_server::ScriptedServer};
-use evenkeel_vault::{KeychainError, Profile, SecretStore};
+use evenkeel_store::Store;
+use evenkeel_testkit::{
+    clock::FixedClock,
+    scripted_server::{Answer, ScriptedServer},
+};
+use evenkeel_vault::{KeyFile, KeychainError, Profile, SecretStore, Use, unlock_keychain};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -48,6 +52,9 @@ impl Clock for TestClock {
     fn now(&self) -> chrono::DateTime<chrono::Utc> {
         self.0.now()
     }
+    fn monotonic(&self) -> Duration {
+        self.0.monotonic()
+    }
     fn random(&self) -> [u8; 10] {
         self.0.random()
     }
@@ -77,6 +84,7 @@ pub fn options(dir: &Path, keychain: Arc<MemoryKeychain>, clock: Arc<TestClock>)
         keychain,
         clock,
         limits: Limits::default(),
+        job_interval: None,
     }
 }
 
@@ -100,6 +108,9 @@ impl World {
         let clock = Arc::new(TestClock(FixedClock::at(chrono::Utc::now())));
         let service = Service::new(options(dir.path(), keychain.clone(), clock.clone())).unwrap();
         let recovery = open_new(&service).await;
+        // The scripted server answers what a test asks; those of titles ask for them.
+        let settings = Settings { automatic_titles: false, ..service.settings_get().await.unwrap() };
+        service.settings_save(settings).await.unwrap();
         let server = ScriptedServer::start().await.unwrap();
         Self { service, server, keychain, clock, dir, recovery }
     }
@@ -109,6 +120,24 @@ impl World {
         self.service.shutdown().await;
         self.service = Service::new(options(self.dir.path(), self.keychain.clone(), self.clock.clone())).unwrap();
         assert_eq!(self.service.vault_status().await.state, VaultState::Open);
+    }
+
+    /// The vault's database, opened beside the service.
+    pub fn store(&self) -> Store {
+        let profile = Profile::new(self.dir.path().join("profile"));
+        let key_file = KeyFile::read(&profile).unwrap();
+        let root = unlock_keychain(&key_file, &*self.keychain).unwrap();
+        Store::open(&profile.database(), &root.subkey(key_file.vault_id(), Use::Database), self.clock.0.now()).unwrap()
+    }
+
+    /// Lets time pass by both clocks and runs what is due then; each job has to go well.
+    pub async fn run_after(&self, time: chrono::TimeDelta) -> Vec<JobStatus> {
+        self.clock.0.pass(time);
+        let ran = self.service.run_due_jobs().await.unwrap();
+        for job in &ran {
+            assert_eq!(job.result, Some(JobResult::Ok), "{job:?}");
+        }
+        ran
     }
 
     /// Adds a provider at an address, makes its model `scripted` the default one.
@@ -154,6 +183,31 @@ impl World {
         self.service.context_create_from_preset(preset, PresetOverrides::default()).await.unwrap()
     }
 
+    /// All contexts that are neither expired nor in the trash.
+    pub async fn contexts(&self) -> Vec<Context> {
+        self.service.context_list(ContextQuery { page_size: 500, ..ContextQuery::default() }).await.unwrap().contexts
+    }
+
+    /// The conversations of a context.
+    pub async fn conversations(&self, context: ContextId) -> ConversationPage {
+        let query = ConversationQuery { context_id: Some(context), ..ConversationQuery::default() };
+        self.service.conversation_list(query).await.unwrap()
+    }
+
+    /// Says something and gives the conversation, the message and the reply.
+    pub async fn exchange(
+        &self,
+        context: ContextId,
+        conversation: Option<ConversationId>,
+        text: &str,
+        reply: &str,
+    ) -> (Conversation, Message, Message) {
+        self.server.push(Answer::reply(&[reply]));
+        let events = self.say(context, conversation, text).await;
+        let (conversation, message) = started(&events);
+        (conversation, message, ended(&events).0.unwrap())
+    }
+
     /// Sends and collects what the window would hear.
     pub async fn send(&self, request: SendRequest) -> Result<Vec<ChatEvent>, ServiceError> {
         let events = Arc::new(Mutex::new(Vec::new()));
@@ -163,7 +217,7 @@ impl World {
     }
 
     pub async fn say(&self, context: ContextId, conversation: Option<ConversationId>, text: &str) -> Vec<ChatEvent> {
-        let request = SendRequest::New { context_id: context, conversation_id: conversation, text: text.into() };
+        let request = SendRequest::New { context_id: context, conversation_id: conversation, text: text.into(), agent_id: None };
         self.send(request).await.unwrap()
     }
 }

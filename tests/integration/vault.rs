@@ -60,7 +60,7 @@ async fn a_keychain_without_the_key_is_no_first_run() {
     assert_eq!(world.service.vault_unlock(mistyped).await.unwrap_err().code(), ErrorCode::InvalidParameter);
     let right = UnlockMethod::RecoveryCode { code: world.recovery.join(" ").to_lowercase() };
     assert_eq!(world.service.vault_unlock(right).await.unwrap().state, VaultState::Open);
-    assert_eq!(world.service.context_list().await.unwrap()[0].id, context.id);
+    assert_eq!(world.contexts().await[0].id, context.id);
     // The keychain opens it again from now on.
     world.restart().await;
 }
@@ -76,7 +76,7 @@ async fn an_app_that_was_closed_before_the_code_was_typed_back_makes_a_new_one()
     service.shutdown().await;
     let service = make();
     assert_eq!(service.vault_status().await.state, VaultState::ConfirmRecovery);
-    assert_eq!(service.context_list().await.unwrap_err().code(), ErrorCode::VaultLocked);
+    assert_eq!(service.context_list(ContextQuery::default()).await.unwrap_err().code(), ErrorCode::VaultLocked);
     let sheet = service.vault_renew_recovery().await.unwrap();
     assert!(sheet.groups != lost.groups);
     let wrong = vec!["AAAA".to_owned(); sheet.ask_groups.len()];
@@ -90,10 +90,10 @@ async fn locking_closes_and_the_keychain_opens_again() {
     let world = World::new().await;
     let context = world.counselor().await;
     assert_eq!(world.service.vault_lock().await.state, VaultState::LockedByUser);
-    assert_eq!(world.service.context_list().await.unwrap_err().code(), ErrorCode::VaultLocked);
+    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap_err().code(), ErrorCode::VaultLocked);
     let status = world.service.vault_unlock(UnlockMethod::Keychain).await.unwrap();
     assert_eq!(status.state, VaultState::Open);
-    assert_eq!(world.service.context_list().await.unwrap()[0].id, context.id);
+    assert_eq!(world.contexts().await[0].id, context.id);
 }
 
 #[tokio::test]

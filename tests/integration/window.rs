@@ -22,7 +22,8 @@ async fn window_in_meter(world: &World, context: ContextId) -> u32 {
 async fn a_server_that_hangs_does_not_hold_the_message_back() {
     let (world, context) = world(8_192, Duration::from_secs(3_600)).await;
     world.server.push(Answer::reply(&["Here."]));
-    let request = SendRequest::New { context_id: context, conversation_id: None, text: "Keep this at once.".into() };
+    let request =
+        SendRequest::New { context_id: context, conversation_id: None, text: "Keep this at once.".into(), agent_id: None };
     let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let service = world.service.clone();
     let began = Instant::now();
@@ -31,7 +32,7 @@ async fn a_server_that_hangs_does_not_hold_the_message_back() {
     let waited = began.elapsed();
     assert!(matches!(first, Some(ChatEvent::Started { .. })), "{first:?}");
     assert!(waited < Duration::from_millis(1_500), "the message was stored after {waited:?}");
-    let stored = world.service.conversation_list(context, 10, 0).await.unwrap();
+    let stored = world.conversations(context).await;
     assert_eq!((stored.total_count, stored.items[0].title.as_str()), (1, "Keep this at once."));
     reply.await.unwrap().unwrap();
     let stored = world.service.conversation_open(stored.items[0].id).await.unwrap();

@@ -17,7 +17,7 @@ mod romance;
 mod rules;
 mod slavic;
 
-pub use helpline::{Contact, Helpline, HelplineKind, helplines};
+pub use helpline::{CareCard, Contact, Helpline, HelplineKind, helplines};
 pub use region::region_of;
 
 /// What the user's words are a sign of.

@@ -1,6 +1,6 @@
 //! What passes between the window and the chat service.
 
-use crate::{ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId};
+use crate::{CareCard, ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId};
 use serde::{Deserialize, Serialize};
 
 /// A wish to have an answer.
@@ -16,6 +16,10 @@ pub enum SendRequest {
         conversation_id: Option<ConversationId>,
         /// What the user wrote, 1 byte to the configured limit (1 MiB).
         text: String,
+        /// Another context that answers this message under its own persona, model and settings; the
+        /// conversation stays with its own context. `None` = that one answers.
+        #[serde(default)]
+        agent_id: Option<ContextId>,
     },
     /// Another wording of a user message: a sibling of it, and a reply to that.
     Edit {
@@ -33,7 +37,7 @@ pub enum SendRequest {
 }
 
 /// What the chat service tells while a reply grows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ChatEvent {
@@ -47,6 +51,8 @@ pub enum ChatEvent {
         reply_id: MessageId,
         /// How full the history budget is.
         meter: TokenMeter,
+        /// Whom to call, where what the user wrote is a sign of danger.
+        care: Option<CareCard>,
     },
     /// More text of the reply.
     Text {

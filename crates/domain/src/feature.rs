@@ -1,5 +1,7 @@
 //! Feature flags: what can be turned on and off while it is rolled out.
 
+use crate::FieldError;
+use crate::limits::{characters, number};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -104,6 +106,15 @@ impl FeatureFlags {
         self.0.insert(feature.id().to_owned(), on);
     }
 
+    /// Checks what came from outside: at most 200 ids of 1–64 characters.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(&self) -> Result<(), FieldError> {
+        number("features", self.0.len(), 0, 200)?;
+        self.0.keys().try_for_each(|id| characters("features", id, 1, 64))
+    }
+
     /// Goes back to the default.
     pub fn reset(&mut self, feature: Feature) {
         self.0.remove(feature.id());
@@ -137,6 +148,13 @@ mod tests {
             flags.reset(feature);
             assert_eq!(flags, FeatureFlags::default());
         }
+    }
+
+    #[test]
+    fn ids_have_a_length_and_a_number() {
+        let of = |count: usize, id: &str| FeatureFlags((0..count).map(|n| (format!("{id}{n}"), true)).collect());
+        assert_eq!((of(200, "a").check(), of(1, &"a".repeat(63)).check()), (Ok(()), Ok(())));
+        assert!(of(201, "a").check().is_err() && of(1, &"a".repeat(64)).check().is_err());
     }
 
     proptest! {

@@ -25,7 +25,7 @@ mod tag;
 mod trash;
 
 pub use advice::{Advice, AdviceKind, PersonaField, advise};
-pub use care::{CareSign, Contact, Helpline, HelplineKind, helplines, region_of, signs};
+pub use care::{CareCard, CareSign, Contact, Helpline, HelplineKind, helplines, region_of, signs};
 pub use chat::{ChatEvent, SendRequest, TokenMeter};
 pub use context::{Context, ContextDraft, ContextPatch, ContextQuery, ContextSort, Revision, RevisionUse};
 pub use conversation::{
@@ -44,7 +44,7 @@ pub use lifetime::{
 pub use limits::{FieldError, Limits};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};
-pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetQuery};
+pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use tag::{checked_tags, folded};

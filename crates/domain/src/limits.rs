@@ -35,15 +35,29 @@ pub struct Limits {
     pub messages_per_context: u32,
     /// Bytes (UTF-8) of one message.
     pub message_bytes: u32,
+    /// Bytes of the vault's database on the disk.
+    pub vault_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { contexts: 1_000, messages_per_context: 1_000_000, message_bytes: 1 << 20 }
+        Self { contexts: 1_000, messages_per_context: 1_000_000, message_bytes: 1 << 20, vault_bytes: 50 << 30 }
     }
 }
 
 impl Limits {
+    /// Checks the limits themselves: contexts 1–100,000, messages in a context 100–10,000,000, bytes
+    /// of a message 1 KiB–16 MiB, bytes of the vault 64 MiB–1 TiB.
+    ///
+    /// # Errors
+    /// The first that is outside, with value and range.
+    pub fn check(&self) -> Result<(), FieldError> {
+        number("limits.contexts", self.contexts, 1, 100_000)?;
+        number("limits.messagesPerContext", self.messages_per_context, 100, 10_000_000)?;
+        number("limits.messageBytes", self.message_bytes, 1 << 10, 16 << 20)?;
+        number("limits.vaultBytes", self.vault_bytes, 64 << 20, 1 << 40)
+    }
+
     /// Checks the text of a message.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Presets: templates for contexts.
 
-use crate::limits::page;
+use crate::limits::{characters, number, page};
 use crate::{FieldError, PresetId};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,60 @@ impl Preset {
     pub fn is_experimental(&self) -> bool {
         let metadata = serde_json::from_str::<serde_json::Value>(&self.metadata).ok();
         metadata.is_some_and(|metadata| metadata.get("experimental") == Some(&serde_json::Value::Bool(true)))
+    }
+}
+
+/// Everything needed for a preset of the user's own, or for another wording of one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct PresetDraft {
+    /// 1–120 characters.
+    pub name: String,
+    /// What it is for, at most 2,000 characters.
+    pub description: String,
+    /// 1–32,000 characters.
+    pub system_prompt: String,
+    /// At most 8,000 characters.
+    pub default_personality: String,
+    /// Settings of a new context, in the ranges of a context.
+    pub default_settings: DefaultSettings,
+    /// Any JSON, as text of at most 65,536 bytes; a blank one = `{}`.
+    pub metadata: String,
+}
+
+/// The most bytes of a preset's metadata.
+const METADATA_BYTES: usize = 1 << 16;
+
+impl PresetDraft {
+    /// Checks every field against its range.
+    ///
+    /// # Errors
+    /// The first field that is outside, with value and range.
+    pub fn check(&self) -> Result<(), FieldError> {
+        let settings = &self.default_settings;
+        characters("name", &self.name, 1, 120)?;
+        characters("description", &self.description, 0, 2_000)?;
+        characters("systemPrompt", &self.system_prompt, 1, 32_000)?;
+        characters("defaultPersonality", &self.default_personality, 0, 8_000)?;
+        number("temperature", settings.temperature, 0.0, 1.0)?;
+        number("maxTokens", settings.max_tokens, 1, 131_072)?;
+        number("maxHistoryTokens", settings.max_history_tokens, 500, 2_000_000)?;
+        settings.expiry_days.map_or(Ok(()), |days| number("expiryDays", days, 1, 3_650))?;
+        number("metadata", self.metadata.len(), 0, METADATA_BYTES)?;
+        let invalid = |error: serde_json::Error| FieldError {
+            field: "metadata",
+            value: error.to_string().chars().take(80).collect(),
+            range: "JSON".into(),
+        };
+        serde_json::from_str::<serde_json::Value>(self.metadata_or_empty()).map(|_| ()).map_err(invalid)
+    }
+
+    /// The metadata; of a blank one, the empty object.
+    #[must_use]
+    pub fn metadata_or_empty(&self) -> &str {
+        let metadata = self.metadata.trim();
+        if metadata.is_empty() { "{}" } else { metadata }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The user's settings.
 
-use crate::{ContextId, ModelChoice};
+use crate::limits::number;
+use crate::{ContextId, FeatureFlags, FieldError, Limits, ModelChoice};
 use serde::{Deserialize, Serialize};
 
 /// Light, dark, or what the system says.
@@ -38,6 +39,18 @@ pub struct Settings {
     pub last_context_id: Option<ContextId>,
     /// The user has seen that this is an AI and no therapist.
     pub ai_notice_accepted: bool,
+    /// What is turned on or off of the features that have a flag.
+    pub features: FeatureFlags,
+    /// Region of the helplines that are shown: an ISO 3166 code of two letters; empty = the system's.
+    pub helpline_region: String,
+    /// The desktop says when a context is about to expire.
+    pub notifications: bool,
+    /// What it says may hold names and text, which can then be read on a locked screen.
+    pub notification_content: bool,
+    /// Conversations get their titles from the model.
+    pub automatic_titles: bool,
+    /// How much a vault may hold.
+    pub limits: Limits,
 }
 
 impl Default for Settings {
@@ -51,6 +64,72 @@ impl Default for Settings {
             engine_idle_minutes: 15,
             last_context_id: None,
             ai_notice_accepted: false,
+            features: FeatureFlags::default(),
+            helpline_region: String::new(),
+            notifications: true,
+            notification_content: false,
+            automatic_titles: true,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// Checks every value that has a range.
+    ///
+    /// # Errors
+    /// The first that is outside, with field, value and range.
+    pub fn check(&self) -> Result<(), FieldError> {
+        number("engineIdleMinutes", self.engine_idle_minutes, 1, 1_440)?;
+        let region = &self.helpline_region;
+        if !region.is_empty() && (region.len() != 2 || !region.bytes().all(|letter| letter.is_ascii_uppercase())) {
+            let value = region.chars().take(80).collect();
+            return Err(FieldError { field: "helplineRegion", value, range: "two capital letters such as DE, or empty".into() });
+        }
+        self.features.check()?;
+        self.limits.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn refused(change: impl FnOnce(&mut Settings)) -> &'static str {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        settings.check().unwrap_err().field
+    }
+
+    #[test]
+    fn the_defaults_and_both_ends_of_every_range_pass() {
+        Settings::default().check().unwrap();
+        let least = Limits { contexts: 1, messages_per_context: 100, message_bytes: 1_024, vault_bytes: 64 << 20 };
+        let most = Limits { contexts: 100_000, messages_per_context: 10_000_000, message_bytes: 16 << 20, vault_bytes: 1 << 40 };
+        for (limits, engine_idle_minutes, region) in [(least, 1, "DE"), (most, 1_440, "")] {
+            let settings = Settings { limits, engine_idle_minutes, helpline_region: region.into(), ..Settings::default() };
+            assert_eq!(settings.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_lies_outside_is_named() {
+        for (field, expected) in [
+            (refused(|s| s.engine_idle_minutes = 0), "engineIdleMinutes"),
+            (refused(|s| s.engine_idle_minutes = 1_441), "engineIdleMinutes"),
+            (refused(|s| s.helpline_region = "de".into()), "helplineRegion"),
+            (refused(|s| s.helpline_region = "DEU".into()), "helplineRegion"),
+            (refused(|s| s.helpline_region = "Ä".into()), "helplineRegion"),
+            (refused(|s| s.limits.contexts = 0), "limits.contexts"),
+            (refused(|s| s.limits.contexts = 100_001), "limits.contexts"),
+            (refused(|s| s.limits.messages_per_context = 99), "limits.messagesPerContext"),
+            (refused(|s| s.limits.message_bytes = 1_023), "limits.messageBytes"),
+            (refused(|s| s.limits.message_bytes = (16 << 20) + 1), "limits.messageBytes"),
+            (refused(|s| s.limits.vault_bytes = (64 << 20) - 1), "limits.vaultBytes"),
+            (refused(|s| s.limits.vault_bytes = (1 << 40) + 1), "limits.vaultBytes"),
+        ] {
+            assert_eq!(field, expected);
         }
     }
 }

@@ -25,6 +25,9 @@ pub struct ChatRequest {
     pub window: Option<u32>,
     /// Tools the model may ask for; empty = none.
     pub tools: Vec<ToolSchema>,
+    /// Keeps the request away from the conversation's memory. Only the built-in engine knows the
+    /// field, and others may refuse a request for it: set it for the engine alone.
+    pub background: bool,
 }
 
 /// One message of a request.

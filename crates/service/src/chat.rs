@@ -5,12 +5,14 @@ pub(crate) mod replies;
 mod reply;
 
 use crate::{Service, ServiceError, model::Ready, session::Session};
+use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    ChatEvent, Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Role,
-    SendRequest, TokenMeter,
+    ChatEvent, Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId,
+    MessageStatus, Role, SendRequest, TokenMeter,
 };
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::{ChatMessage, ChatRequest, EventStream};
+use evenkeel_store::{StoreError, WriteHandle};
 use plan::{Plan, counted};
 use replies::Turn;
 use reply::{Ending, Grown, follow};
@@ -34,6 +36,7 @@ impl Service {
         request: SendRequest,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
+        self.check_vault_size().await?;
         // The turn is taken before anything is read: what is read must not change under the plan.
         let known = self.conversation_of(&request).await?;
         let turn = known.map(|id| self.replies().begin(id)).transpose()?;
@@ -94,12 +97,22 @@ impl Service {
     async fn answer(&self, mut plan: Plan, turn: Turn, sink: &(dyn Fn(ChatEvent) + Send + Sync)) -> Result<(), ServiceError> {
         let session = self.session()?;
         let reply_id = MessageId::from_parts(self.now(), self.random());
-        let stored = self.commit_question(&session, &plan).await?;
+        // A sign of danger changes nothing of what is stored or sent.
+        let text = plan.is_new_message.then(|| plan.user_message.content.clone());
+        let noticing = async {
+            match text {
+                Some(text) => self.care_for(text).await,
+                None => None,
+            }
+        };
+        let (stored, care) = tokio::join!(self.commit_question(&session, &plan), noticing);
+        let stored = stored?;
         sink(ChatEvent::Started {
             conversation: stored.conversation.unwrap_or_else(|| plan.conversation.clone()),
             user_message: stored.message,
             reply_id,
             meter: plan.prompt.meter,
+            care,
         });
         // The message is stored: from here on the network may be waited for.
         let ready = tokio::select! {
@@ -118,7 +131,11 @@ impl Service {
         let message = self.commit_reply(&session, &plan, reply_id, ending).await?;
         // The turn ends before the window hears of it, so that it can send at once.
         drop(turn);
+        let is_whole = message.as_ref().is_some_and(|message| message.status == MessageStatus::Complete);
         sink(ChatEvent::Ended { message, error });
+        if is_whole {
+            self.title_later(plan.conversation.id);
+        }
         Ok(())
     }
 
@@ -184,7 +201,7 @@ impl Service {
         let conversation = plan.is_new_conversation.then(|| plan.conversation.clone());
         let message = plan.user_message.clone();
         let is_new_message = plan.is_new_message;
-        let context = plan.context.clone();
+        let (home, talked_to, draft) = (plan.home.id, plan.talked_to(), plan.draft);
         let conversation_id = plan.conversation.id;
         let (settings, stored) = session
             .write(move |w| {
@@ -193,11 +210,16 @@ impl Service {
                 }
                 // A regenerated reply takes the place of the shown one only when it is stored: until
                 // then, and if nothing comes, the branch stays as it is.
-                let message = if is_new_message { w.insert_message(message)? } else { message };
-                w.touch_context(context.id, now, Context::expiry(now, context.expiry_days))?;
+                let message = if is_new_message {
+                    forget_typed(w, draft, &message.content)?;
+                    w.insert_message(message)?
+                } else {
+                    message
+                };
+                touch(w, &talked_to, now)?;
                 let mut settings = w.settings()?;
-                if settings.last_context_id != Some(context.id) {
-                    settings.last_context_id = Some(context.id);
+                if settings.last_context_id != Some(home) {
+                    settings.last_context_id = Some(home);
                     w.put_settings(&settings)?;
                 }
                 Ok((settings, Stored { conversation: w.conversation(conversation_id)?, message }))
@@ -221,12 +243,12 @@ impl Service {
             return Ok(None);
         }
         let message = self.reply_message(plan, reply_id, ending.status, ending.grown);
-        let context = plan.context.clone();
+        let talked_to = plan.talked_to();
         let stored = session
             .write(move |w| {
                 w.delete_draft(reply_id)?;
                 let stored = w.insert_message(message)?;
-                w.touch_context(context.id, now, Context::expiry(now, context.expiry_days))?;
+                touch(w, &talked_to, now)?;
                 Ok(stored)
             })
             .await?;
@@ -254,6 +276,26 @@ impl Service {
     }
 }
 
+/// Begins the lifetimes of the contexts anew. One that was deleted for good meanwhile has none.
+fn touch(w: &mut WriteHandle<'_>, contexts: &[(ContextId, Option<u32>)], now: DateTime<Utc>) -> Result<(), StoreError> {
+    for &(id, days) in contexts {
+        match w.touch_context(id, now, Context::expiry(now, days)) {
+            Err(StoreError::NotFound { .. }) => {}
+            touched => touched?,
+        }
+    }
+    Ok(())
+}
+
+/// What was typed is forgotten once it is sent; what is typed since then stays.
+fn forget_typed(w: &mut WriteHandle<'_>, draft: Option<DraftKey>, sent: &str) -> Result<(), StoreError> {
+    let Some(key) = draft else { return Ok(()) };
+    match w.composer_draft(key)? {
+        Some(typed) if typed.text.trim() == sent.trim() => w.clear_composer_draft(key),
+        _ => Ok(()),
+    }
+}
+
 fn asked(plan: &Plan, ready: &Ready, prompt: &Prompt) -> ChatRequest {
     let messages = if plan.chosen.is_small { prompt.user_last() } else { prompt.messages() };
     ChatRequest {
@@ -262,7 +304,7 @@ fn asked(plan: &Plan, ready: &Ready, prompt: &Prompt) -> ChatRequest {
         temperature: Some(plan.context.temperature),
         max_tokens: Some(plan.context.max_tokens.min(plan.chosen.window / 2)),
         window: Some(plan.chosen.window),
-        tools: Vec::new(),
+        ..ChatRequest::default()
     }
 }
 

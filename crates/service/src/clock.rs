@@ -1,11 +1,18 @@
 //! Time and chance, passed in so that tests can hold them still.
 
 use chrono::{DateTime, Utc};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 /// Tells the time and gives randomness for ids.
 pub trait Clock: Send + Sync {
     /// The current time.
     fn now(&self) -> DateTime<Utc>;
+    /// Time since a fixed moment, by a clock that nobody sets; it stands while the machine sleeps.
+    fn monotonic(&self) -> Duration {
+        static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        BEGIN.elapsed()
+    }
     /// Randomness for one id.
     fn random(&self) -> [u8; 10];
     /// The user's time zone as an IANA name, or an offset such as `+02:00`.

@@ -1,67 +1,68 @@
-//! Contexts and presets.
+//! Contexts: made, listed, changed, extended. How they go and come back is in `trash`.
 
-use crate::{PresetOverrides, Service, ServiceError};
+use crate::missing::{LISTED, full, in_trash, missing, named};
+use crate::naming::{copy_name, original};
+use crate::{ContextPage, PresetOverrides, Service, ServiceError};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Context, ContextDraft, ContextId, ContextPatch, ErrorBody, ErrorCode, Preset, PresetId, Revision};
-
-/// How many names a not-found error lists.
-const LISTED: u32 = 20;
+use evenkeel_domain::{Context, ContextDraft, ContextId, ContextPatch, ContextQuery, Preset, PresetId, Revision, checked_tags};
+use evenkeel_store::{ReadHandle, StoreError};
 
 impl Service {
-    /// All active contexts, last used first.
+    /// A page of contexts.
     ///
     /// # Errors
-    /// The vault is locked or cannot be read.
-    pub async fn context_list(&self) -> Result<Vec<Context>, ServiceError> {
-        let limit = self.limits().contexts;
-        self.session()?.read(move |r| r.contexts(false, limit, 0)).await
+    /// Page or page size is outside its range, or the vault is locked or cannot be read.
+    pub async fn context_list(&self, query: ContextQuery) -> Result<ContextPage, ServiceError> {
+        query.check()?;
+        let now = self.now();
+        let (contexts, total) = self.session()?.read(move |r| r.contexts_page(&query, now)).await?;
+        Ok(ContextPage { contexts, total_count: u32::try_from(total).unwrap_or(u32::MAX) })
     }
 
-    /// One context.
+    /// One context, in the trash or not.
     ///
     /// # Errors
     /// There is none with this id; the error lists those that exist.
     pub async fn context_get(&self, id: ContextId) -> Result<Context, ServiceError> {
+        let now = self.now();
         let (found, others) = self
             .session()?
             .read(move |r| match r.context(id)? {
                 Some(context) => Ok((Some(context), Vec::new())),
-                None => Ok((None, r.contexts(false, LISTED, 0)?)),
+                None => Ok((None, r.contexts_page(&every(LISTED), now)?.0)),
             })
             .await?;
-        found.ok_or_else(|| {
-            let known = others.iter().map(|c| format!("{} ({})", c.name, c.id)).collect::<Vec<_>>().join(", ");
-            ErrorBody::new(ErrorCode::NotFound, format!("there is no context {id}; there are: {known}"))
-                .with("id", id)
-                .with("existing", known)
-                .into()
-        })
+        found.ok_or_else(|| missing("context", id, &names(&others)))
     }
 
     /// Makes a context.
     ///
     /// # Errors
     /// A field is outside its range, or the vault holds as many contexts as it may.
-    pub async fn context_create(&self, draft: ContextDraft) -> Result<Context, ServiceError> {
+    pub async fn context_create(&self, mut draft: ContextDraft) -> Result<Context, ServiceError> {
         draft.check()?;
+        draft.tags = checked_tags(&draft.tags)?;
         let limit = self.limits().contexts;
-        let (context, revision) = self.born(draft);
+        let now = self.now();
+        let life = Life {
+            id: ContextId::from_parts(now, self.random()),
+            created_at: now,
+            last_interaction_at: now,
+            expires_at: Context::expiry(now, draft.expiry_days),
+        };
+        let (context, revision) = shaped(draft, life, now);
         let made = context.clone();
-        let full = self
+        let is_full = self
             .session()?
             .write(move |w| {
-                if w.context_count(false)? >= u64::from(limit) {
+                if is_full(w, limit, now)? {
                     return Ok(true);
                 }
                 w.insert_context(&context, &revision)?;
                 Ok(false)
             })
             .await?;
-        if full {
-            let message = format!("the vault holds {limit} contexts, as many as it may; delete one or raise the limit");
-            return Err(ErrorBody::new(ErrorCode::LimitReached, message).with("limit", limit).into());
-        }
-        Ok(made)
+        if is_full { Err(too_many(limit)) } else { Ok(made) }
     }
 
     /// Makes a context from a preset.
@@ -73,32 +74,44 @@ impl Service {
         preset_id: PresetId,
         overrides: PresetOverrides,
     ) -> Result<Context, ServiceError> {
-        let presets = self.preset_list().await?;
-        let preset = presets.iter().find(|preset| preset.id == preset_id).ok_or_else(|| {
-            let known = presets.iter().map(|p| p.id.as_str()).collect::<Vec<_>>().join(", ");
-            ErrorBody::new(ErrorCode::NotFound, format!("there is no preset {preset_id}; there are: {known}"))
-                .with("id", &preset_id)
-                .with("existing", known)
-        })?;
-        self.context_create(drafted(preset, overrides)).await
+        let preset = self.preset_get(preset_id).await?;
+        self.context_create(drafted(&preset, overrides)).await
+    }
+
+    /// Makes another context with the same persona, settings and tags, and no conversations.
+    ///
+    /// # Errors
+    /// There is no such context, or the vault holds as many as it may.
+    pub async fn context_duplicate(&self, id: ContextId) -> Result<Context, ServiceError> {
+        let context = self.context_get(id).await?;
+        let text = Some(original(&context.name).to_owned());
+        let alike = self.context_list(ContextQuery { text, ..every(500) }).await?.contexts;
+        let taken: Vec<String> = alike.into_iter().map(|other| other.name).collect();
+        let patch = ContextPatch { name: Some(copy_name(&context.name, &taken)), ..ContextPatch::default() };
+        self.context_create(patch.onto(&context)).await
     }
 
     /// Changes a context. Another name, prompt or personality makes a new revision.
     ///
     /// # Errors
     /// There is no such context, or a field is outside its range.
-    pub async fn context_update(&self, id: ContextId, patch: ContextPatch) -> Result<Context, ServiceError> {
+    pub async fn context_update(&self, id: ContextId, mut patch: ContextPatch) -> Result<Context, ServiceError> {
         patch.clone().onto(&self.context_get(id).await?).check()?;
+        patch.tags = patch.tags.as_deref().map(checked_tags).transpose()?;
         let now = self.now();
         // Read and written in one transaction: a reply that ends meanwhile renews the lifetime too.
         let changed = self
             .session()?
             .write(move |w| {
                 let Some(before) = w.context(id)? else { return Ok(None) };
-                // Naming the lifetime begins it anew: that is how an expired context is extended.
-                let alive_from = if patch.expiry_days.is_some() { now } else { before.last_interaction_at };
-                let (mut context, revision) = shaped(patch.onto(&before), before.id, before.created_at, alive_from, now);
-                (context.is_active, context.deleted_at) = (before.is_active, before.deleted_at);
+                // Naming the lifetime begins it anew, and an expired context answers again.
+                let begins_anew = patch.expiry_days.is_some();
+                let draft = patch.onto(&before);
+                let expires_at = if begins_anew { Context::expiry(now, draft.expiry_days) } else { before.expires_at };
+                let (created_at, last_interaction_at) = (before.created_at, before.last_interaction_at);
+                let (mut context, revision) = shaped(draft, Life { id, created_at, last_interaction_at, expires_at }, now);
+                context.is_active = before.deleted_at.is_none() && (before.is_active || begins_anew);
+                context.deleted_at = before.deleted_at;
                 w.update_context(&context, &revision)?;
                 Ok(Some(context))
             })
@@ -109,28 +122,50 @@ impl Service {
         }
     }
 
-    /// Puts a context into the trash, with its conversations.
+    /// Begins a context's lifetime anew from now; one that has expired answers again.
     ///
     /// # Errors
-    /// There is no such context.
-    pub async fn context_delete(&self, id: ContextId) -> Result<(), ServiceError> {
-        self.context_get(id).await?;
+    /// There is no such context, or it lies in the trash.
+    pub async fn context_extend(&self, id: ContextId) -> Result<Context, ServiceError> {
         let now = self.now();
-        self.session()?.write(move |w| w.trash_context(id, now)).await
+        let extended = self
+            .session()?
+            .write(move |w| {
+                let Some(mut context) = w.context(id)?.filter(|context| context.deleted_at.is_none()) else { return Ok(None) };
+                let Some(revision) = w.revision(&context.revision_id)? else { return Ok(None) };
+                context.is_active = true;
+                context.expires_at = Context::expiry(now, context.expiry_days);
+                w.update_context(&context, &revision)?;
+                Ok(Some(context))
+            })
+            .await?;
+        match extended {
+            Some(context) => Ok(context),
+            None => {
+                let context = self.context_get(id).await?;
+                Err(in_trash(&context.name, id))
+            }
+        }
     }
+}
 
-    /// All active presets.
-    ///
-    /// # Errors
-    /// The vault is locked or cannot be read.
-    pub async fn preset_list(&self) -> Result<Vec<Preset>, ServiceError> {
-        self.session()?.read(|r| r.presets(false)).await
-    }
+/// The first contexts that are not in the trash.
+fn every(page_size: u32) -> ContextQuery {
+    ContextQuery { include_expired: true, page_size, ..ContextQuery::default() }
+}
 
-    fn born(&self, draft: ContextDraft) -> (Context, Revision) {
-        let now = self.now();
-        shaped(draft, ContextId::from_parts(now, self.random()), now, now, now)
-    }
+/// Contexts as a refusal lists them.
+pub(crate) fn names(contexts: &[Context]) -> Vec<String> {
+    contexts.iter().map(|context| named(&context.name, context.id)).collect()
+}
+
+/// Whether the vault holds as many contexts as it may; those in the trash do not count.
+pub(crate) fn is_full(read: &ReadHandle<'_>, limit: u32, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    Ok(read.contexts_page(&every(1), now)?.1 >= u64::from(limit))
+}
+
+pub(crate) fn too_many(limit: u32) -> ServiceError {
+    full("the number of contexts in the vault has reached its limit of", limit)
 }
 
 fn drafted(preset: &Preset, overrides: PresetOverrides) -> ContextDraft {
@@ -156,17 +191,19 @@ fn drafted(preset: &Preset, overrides: PresetOverrides) -> ContextDraft {
     }
 }
 
-/// A context with the revision that its persona text amounts to.
-fn shaped(
-    draft: ContextDraft,
+/// What a context keeps whatever its persona and settings are.
+struct Life {
     id: ContextId,
     created_at: DateTime<Utc>,
     last_interaction_at: DateTime<Utc>,
-    now: DateTime<Utc>,
-) -> (Context, Revision) {
+    expires_at: Option<DateTime<Utc>>,
+}
+
+/// A context with the revision that its persona text amounts to.
+fn shaped(draft: ContextDraft, life: Life, now: DateTime<Utc>) -> (Context, Revision) {
     let revision = Revision::new(&draft.name, &draft.system_prompt, &draft.personality, draft.anchor.as_deref(), now);
     let context = Context {
-        id,
+        id: life.id,
         name: draft.name,
         system_prompt: draft.system_prompt,
         personality: draft.personality,
@@ -180,10 +217,10 @@ fn shaped(
         local_only: draft.local_only,
         maintain_personality: draft.maintain_personality,
         preset_id: draft.preset_id,
-        created_at,
+        created_at: life.created_at,
         updated_at: now,
-        last_interaction_at,
-        expires_at: Context::expiry(last_interaction_at, draft.expiry_days),
+        last_interaction_at: life.last_interaction_at,
+        expires_at: life.expires_at,
         is_active: true,
         deleted_at: None,
         tags: draft.tags,

@@ -1,45 +1,66 @@
-//! Conversations and their branches.
+//! Conversations: listed, opened at any place, sorted and put away.
 
-use crate::{ConversationPage, ConversationView, EarlierMessages, Service, ServiceError};
-use evenkeel_domain::{ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, FieldError, Message, MessageId};
+use crate::missing::{LISTED, missing, named};
+use crate::{ConversationPage, ConversationView, EarlierMessages, LaterMessages, Service, ServiceError};
+use chrono::{DateTime, Utc};
+use evenkeel_domain::{
+    ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, ErrorBody, ErrorCode, FieldError,
+    Message, MessageId, checked_tags,
+};
 
 /// Messages shown when a conversation is opened.
 const PAGE: u32 = 50;
-/// The most messages or conversations in one answer.
+/// The most messages in one answer.
 const MOST: u32 = 500;
 
 impl Service {
-    /// A page of a context's conversations, newest activity first.
+    /// A part of the conversations, pinned ones first, then the newest activity.
     ///
     /// # Errors
-    /// The vault is locked or cannot be read.
-    pub async fn conversation_list(&self, context: ContextId, limit: u32, offset: u32) -> Result<ConversationPage, ServiceError> {
-        let limit = limit.clamp(1, MOST);
-        self.session()?
-            .read(move |r| {
-                Ok(ConversationPage {
-                    items: r.conversations(Some(context), limit, offset)?,
-                    total_count: u32::try_from(r.conversation_count(Some(context))?).unwrap_or(u32::MAX),
-                })
-            })
-            .await
+    /// The limit is outside its range, or the vault is locked or cannot be read.
+    pub async fn conversation_list(&self, query: ConversationQuery) -> Result<ConversationPage, ServiceError> {
+        query.check()?;
+        let (items, total) = self.session()?.read(move |r| r.conversations_page(&query)).await?;
+        Ok(ConversationPage { items, total_count: u32::try_from(total).unwrap_or(u32::MAX) })
     }
 
     /// A conversation at its newest messages.
     ///
     /// # Errors
-    /// There is none with this id.
+    /// There is none with this id; the error lists the last used ones.
     pub async fn conversation_open(&self, id: ConversationId) -> Result<ConversationView, ServiceError> {
         let conversation = self.conversation_get(id).await?;
-        let leaf = conversation.active_leaf_id;
-        let mut messages = match leaf {
+        let mut messages = match conversation.active_leaf_id {
             Some(leaf) => self.session()?.read(move |r| r.path(leaf, PAGE + 1)).await?,
             None => Vec::new(),
         };
         let has_earlier = shorten(&mut messages, PAGE);
-        // Without a model there is no window to measure against; the conversation opens all the same.
-        let meter = self.chat_meter(conversation.context_id, Some(id), String::new()).await.unwrap_or_default();
-        Ok(ConversationView { conversation, messages, has_earlier, meter })
+        Ok(self.shown(conversation, messages, has_earlier, false).await)
+    }
+
+    /// A conversation at the place of a message, whose branch is shown from now on.
+    ///
+    /// # Errors
+    /// There is no such message, or a reply is being written on another branch.
+    pub async fn conversation_open_at(&self, message: MessageId) -> Result<ConversationView, ServiceError> {
+        let id = self.message_get(message).await?.conversation_id;
+        let conversation = self.conversation_get(id).await?;
+        let is_shown = match conversation.active_leaf_id {
+            Some(leaf) => self.session()?.read(move |r| r.is_on_branch(message, leaf)).await?,
+            None => false,
+        };
+        if !is_shown {
+            self.show_branch(id, message).await?;
+        }
+        let half = PAGE / 2;
+        let (mut messages, mut later) =
+            self.session()?.read(move |r| Ok((r.path(message, half + 1)?, r.path_after(message, half + 1)?))).await?;
+        let has_earlier = shorten(&mut messages, half);
+        let has_later = later.len() > half as usize;
+        later.truncate(half as usize);
+        messages.append(&mut later);
+        let conversation = self.conversation_get(id).await?;
+        Ok(self.shown(conversation, messages, has_earlier, has_later).await)
     }
 
     /// Messages before a known one on its branch, oldest first.
@@ -52,6 +73,19 @@ impl Service {
         let mut messages = self.session()?.read(move |r| r.path_before(message, limit + 1)).await?;
         let has_earlier = shorten(&mut messages, limit);
         Ok(EarlierMessages { messages, has_earlier })
+    }
+
+    /// Messages after a known one on the shown branch, oldest first.
+    ///
+    /// # Errors
+    /// There is no such message.
+    pub async fn message_after(&self, message: MessageId, limit: u32) -> Result<LaterMessages, ServiceError> {
+        let limit = limit.clamp(1, MOST);
+        self.message_get(message).await?;
+        let mut messages = self.session()?.read(move |r| r.path_after(message, limit + 1)).await?;
+        let has_later = messages.len() > limit as usize;
+        messages.truncate(limit as usize);
+        Ok(LaterMessages { messages, has_later })
     }
 
     /// Gives a conversation a title of 1–200 characters.
@@ -70,14 +104,93 @@ impl Service {
         self.conversation_get(id).await
     }
 
-    /// Deletes a conversation with its messages.
+    /// Puts a conversation before the others, or back among them.
     ///
     /// # Errors
-    /// There is no such conversation, or a reply is being written in it.
-    pub async fn conversation_delete(&self, id: ConversationId) -> Result<(), ServiceError> {
-        let _turn = self.replies().begin(id)?;
+    /// There is no such conversation.
+    pub async fn conversation_set_pinned(&self, id: ConversationId, is_pinned: bool) -> Result<Conversation, ServiceError> {
         self.conversation_get(id).await?;
-        self.session()?.write(move |w| w.delete_conversation(id)).await
+        self.session()?.write(move |w| w.set_conversation_pinned(id, is_pinned)).await?;
+        self.conversation_get(id).await
+    }
+
+    /// Puts a conversation into the archive, or takes it out.
+    ///
+    /// # Errors
+    /// There is no such conversation.
+    pub async fn conversation_set_archived(&self, id: ConversationId, is_archived: bool) -> Result<Conversation, ServiceError> {
+        self.conversation_get(id).await?;
+        self.session()?.write(move |w| w.set_conversation_archived(id, is_archived)).await?;
+        self.conversation_get(id).await
+    }
+
+    /// Gives a conversation these tags and no others.
+    ///
+    /// # Errors
+    /// There is no such conversation, or the tags are too many, too long or alike.
+    pub async fn conversation_set_tags(&self, id: ConversationId, tags: Vec<String>) -> Result<Conversation, ServiceError> {
+        let tags = checked_tags(&tags)?;
+        self.conversation_get(id).await?;
+        self.session()?.write(move |w| w.set_conversation_tags(id, &tags)).await?;
+        self.conversation_get(id).await
+    }
+
+    /// Puts conversations into the trash, all in one transaction; those that are gone or lie there
+    /// already are passed over. Gives those that went.
+    ///
+    /// # Errors
+    /// A reply is being written in one of them; all stay then.
+    pub async fn conversation_delete(&self, mut ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ServiceError> {
+        ids.sort_unstable();
+        ids.dedup();
+        let _turns = ids.iter().map(|id| self.replies().begin(*id)).collect::<Result<Vec<_>, _>>()?;
+        let now = self.now();
+        self.session()?.write(move |w| w.trash_conversations(&ids, now)).await
+    }
+
+    /// Puts the conversations of one context, or of all, into the trash whose last activity was
+    /// before a time; pinned ones stay. Gives those that went.
+    ///
+    /// # Errors
+    /// There is no such context, or the vault is locked or cannot be written.
+    pub async fn conversation_delete_older(
+        &self,
+        context: Option<ContextId>,
+        before: DateTime<Utc>,
+    ) -> Result<Vec<ConversationId>, ServiceError> {
+        if let Some(id) = context {
+            self.context_get(id).await?;
+        }
+        let now = self.now();
+        self.session()?.write(move |w| w.trash_conversations_older_than(context, before, true, now)).await
+    }
+
+    /// Puts all conversations of a context into the trash and gives them.
+    ///
+    /// # Errors
+    /// There is no such context.
+    pub async fn conversation_clear(&self, context: ContextId) -> Result<Vec<ConversationId>, ServiceError> {
+        self.context_get(context).await?;
+        let now = self.now();
+        self.session()?.write(move |w| w.clear_conversations(context, now)).await
+    }
+
+    /// Takes conversations out of the trash; those that do not lie there are passed over. Gives
+    /// those that came back.
+    ///
+    /// # Errors
+    /// The vault is locked or cannot be written.
+    pub async fn conversation_restore(&self, ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ServiceError> {
+        self.session()?.write(move |w| w.restore_conversations(&ids)).await
+    }
+
+    /// Figures of a conversation over all its branches.
+    ///
+    /// # Errors
+    /// There is no such conversation.
+    pub async fn conversation_statistics(&self, id: ConversationId) -> Result<ConversationStatistics, ServiceError> {
+        self.conversation_get(id).await?;
+        self.session()?.read(move |r| r.conversation_statistics(id)).await
     }
 
     /// Shows the branch that a message is on, down to its newest answer.
@@ -86,28 +199,52 @@ impl Service {
     /// There is no such message, or a reply is being written in its conversation.
     pub async fn conversation_select_branch(&self, message: MessageId) -> Result<ConversationView, ServiceError> {
         let conversation = self.message_get(message).await?.conversation_id;
+        self.show_branch(conversation, message).await?;
+        self.conversation_open(conversation).await
+    }
+
+    async fn show_branch(&self, conversation: ConversationId, message: MessageId) -> Result<(), ServiceError> {
         let _turn = self.replies().begin(conversation)?;
         self.session()?
             .write(move |w| {
                 let leaf = w.deepest_leaf(message)?;
                 w.set_active_leaf(conversation, leaf)
             })
-            .await?;
-        self.conversation_open(conversation).await
+            .await
+    }
+
+    async fn shown(
+        &self,
+        conversation: Conversation,
+        messages: Vec<Message>,
+        has_earlier: bool,
+        has_later: bool,
+    ) -> ConversationView {
+        // Without a model there is no window to measure against; the conversation opens all the same.
+        let meter = self.chat_meter(conversation.context_id, Some(conversation.id), String::new()).await.unwrap_or_default();
+        ConversationView { conversation, messages, has_earlier, has_later, meter }
     }
 
     pub(crate) async fn conversation_get(&self, id: ConversationId) -> Result<Conversation, ServiceError> {
-        self.session()?.read(move |r| r.conversation(id)).await?.ok_or_else(|| missing("conversation", id))
+        let (found, others) = self
+            .session()?
+            .read(move |r| match r.conversation(id)? {
+                Some(conversation) => Ok((Some(conversation), Vec::new())),
+                None => Ok((None, r.conversations(None, LISTED, 0)?)),
+            })
+            .await?;
+        found.ok_or_else(|| {
+            let known: Vec<String> = others.iter().map(|other| named(&other.title, other.id)).collect();
+            missing("conversation", id, &known)
+        })
     }
 
     pub(crate) async fn message_get(&self, id: MessageId) -> Result<Message, ServiceError> {
-        self.session()?.read(move |r| r.message(id)).await?.ok_or_else(|| missing("message", id))
+        self.session()?.read(move |r| r.message(id)).await?.ok_or_else(|| {
+            let message = format!("there is no message {id}; it may have been deleted in another window");
+            ErrorBody::new(ErrorCode::NotFound, message).with("id", id).into()
+        })
     }
-}
-
-fn missing(noun: &str, id: impl std::fmt::Display) -> ServiceError {
-    let message = format!("there is no {noun} {id}; it may have been deleted in another window");
-    ErrorBody::new(ErrorCode::NotFound, message).with("id", id).into()
 }
 
 /// Drops what was read beyond the page only to learn whether there is more.

@@ -14,6 +14,9 @@ pub enum ServiceError {
     /// The database.
     #[error(transparent)]
     Store(#[from] evenkeel_store::StoreError),
+    /// A backup.
+    #[error(transparent)]
+    Backup(#[from] evenkeel_store::backup::BackupError),
     /// A provider.
     #[error(transparent)]
     Provider(#[from] evenkeel_provider::ProviderError),
@@ -42,6 +45,7 @@ impl ServiceError {
             Self::Refused(body) => body.code,
             Self::Vault(error) => error.code(),
             Self::Store(error) => error.code(),
+            Self::Backup(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::ModelFile(error) => error.code(),

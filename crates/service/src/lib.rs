@@ -1,29 +1,49 @@
 //! What Evenkeel does, one file a noun. Every face (window, later HTTP, MCP and command line)
 //! parses, calls one method of [`Service`] and maps the error.
 
+mod backup;
+mod care;
 mod chat;
 mod clock;
+mod composer;
 mod context;
 mod conversation;
+mod data;
 mod error;
+mod feature;
+mod message;
+mod missing;
 mod model;
+mod naming;
 mod options;
+mod persona;
+mod preset;
 mod provider;
 mod recent;
+mod scheduler;
+mod search;
 mod session;
 mod settings;
+mod title;
+mod transfer;
+mod trash;
 mod vault;
 mod view;
 
+pub use backup::{BackupInfo, NamedContext, RestorePreview, VaultCounts};
 pub use clock::{Clock, SystemClock};
+pub use data::{DataSummary, KindUse};
 pub use error::ServiceError;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
+pub use feature::FeatureInfo;
 pub use options::ServiceOptions;
+pub use scheduler::{ExpiringContext, JobStatus};
 pub use view::{
-    ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind, ModelFileRemoval,
-    ModelOffer, OfferKind, PresetOverrides, ProviderDraft, ProviderTest, RecoverySheet, RecoveryWords, UnlockMethod,
-    VaultOptions, VaultState, VaultStatus,
+    ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
+    ExportFormat, LaterMessages, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft, PresetOverrides,
+    PresetPage, ProviderDraft, ProviderTest, RecommendedHistory, RecoverySheet, RecoveryWords, UnlockMethod, VaultOptions,
+    VaultState, VaultStatus,
 };
 
 use chat::replies::Replies;
@@ -49,7 +69,10 @@ struct Inner {
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
+    scheduler: scheduler::Scheduler,
+    chosen_backups: backup::Chosen,
     windows: model::Windows,
+    titles: title::Titles,
     known_files: model::KnownFiles,
 }
 
@@ -83,7 +106,10 @@ impl Service {
             vault_states,
             changes,
             notices,
+            scheduler: scheduler::Scheduler::default(),
+            chosen_backups: backup::Chosen::default(),
             windows: model::Windows::default(),
+            titles: title::Titles::default(),
             known_files: model::KnownFiles::default(),
             options,
         })))
@@ -113,8 +139,9 @@ impl Service {
         self.0.options.profile.dir()
     }
 
-    /// Stops replies and the engine and closes the vault; replies under way are kept as stopped.
+    /// Stops jobs, replies and the engine and closes the vault; replies under way are kept as stopped.
     pub async fn shutdown(&self) {
+        self.stop_jobs().await;
         self.finish_replies().await;
         self.engine().shutdown().await;
         self.0.gate.close();
@@ -135,8 +162,10 @@ impl Service {
         self.0.gate.session()
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.0.options.limits
+    /// The limits that the user has set, else those that the service was made with.
+    pub(crate) fn limits(&self) -> Limits {
+        let set = self.session().map(|session| session.settings().limits).unwrap_or_default();
+        if set == Limits::default() { self.0.options.limits.clone() } else { set }
     }
 
     pub(crate) fn replies(&self) -> &Replies {
@@ -178,6 +207,10 @@ impl Service {
 
     pub(crate) fn windows(&self) -> &model::Windows {
         &self.0.windows
+    }
+
+    pub(crate) fn titles(&self) -> &title::Titles {
+        &self.0.titles
     }
 }
 

@@ -45,7 +45,8 @@ pub(crate) struct Chosen {
 pub(crate) struct Ready {
     pub model: Arc<dyn LanguageModel>,
     pub model_name: String,
-    is_engine: bool,
+    /// It is the built-in engine.
+    pub is_engine: bool,
     /// Keeps the engine from unloading while it is used.
     _in_use: Option<EngineUse>,
 }
@@ -65,7 +66,21 @@ impl Ready {
 impl Service {
     /// The model of a context, or the default one.
     pub(crate) async fn chosen_model(&self, context: &Context) -> Result<Chosen, ServiceError> {
-        let choice = context.model.clone().or_else(|| self.session().ok()?.settings().default_model).ok_or_else(|| {
+        let chosen = self.chosen_for(context.model.clone()).await?;
+        let provider = &chosen.provider;
+        if context.local_only && provider.locality == ProviderLocality::Remote {
+            let message = format!(
+                "{} answers on this machine only, and {} is elsewhere; choose a local model",
+                context.name, provider.name
+            );
+            return Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into());
+        }
+        Ok(chosen)
+    }
+
+    /// The model that is named, or the default one.
+    pub(crate) async fn chosen_for(&self, named: Option<ModelChoice>) -> Result<Chosen, ServiceError> {
+        let choice = named.or_else(|| self.session().ok()?.settings().default_model).ok_or_else(|| {
             ErrorBody::new(ErrorCode::NoModel, "no model has been chosen yet; choose one under Settings, Models")
         })?;
         let provider = self.provider_get(choice.provider_id).await.map_err(|error| {
@@ -75,13 +90,6 @@ impl Service {
             let message = format!("the provider of {} was removed; choose another model", choice.model);
             ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model).into()
         })?;
-        if context.local_only && provider.locality == ProviderLocality::Remote {
-            let message = format!(
-                "{} answers on this machine only, and {} is elsewhere; choose a local model",
-                context.name, provider.name
-            );
-            return Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into());
-        }
         let file = match provider.kind {
             ProviderKind::Engine => Some(self.engine_file(&choice.model).await?),
             _ => None,

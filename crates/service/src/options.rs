@@ -27,8 +27,10 @@ pub struct ServiceOptions {
     pub patient_keychain: Arc<dyn SecretStore>,
     /// Time and chance.
     pub clock: Arc<dyn Clock>,
-    /// Sizes and numbers.
+    /// Sizes and numbers, until the user has set others.
     pub limits: Limits,
+    /// How often the scheduler looks for jobs that are due; `None` = only when it is told to.
+    pub job_interval: Option<Duration>,
 }
 
 impl ServiceOptions {
@@ -48,6 +50,7 @@ impl ServiceOptions {
             patient_keychain: Arc::new(Keychain::with_limit(Duration::from_secs(120))),
             clock: Arc::new(SystemClock),
             limits: Limits::default(),
+            job_interval: Some(Duration::from_secs(60)),
         })
     }
 }

@@ -51,6 +51,11 @@ impl Session {
         }
     }
 
+    /// The database, for what has a thread of its own.
+    pub fn store(&self) -> Arc<Store> {
+        self.store.clone()
+    }
+
     /// Reads in a thread that may block.
     pub async fn read<T: Send + 'static>(
         &self,

@@ -1,7 +1,7 @@
 //! Settings.
 
 use crate::{Service, ServiceError};
-use evenkeel_domain::{FieldError, Settings};
+use evenkeel_domain::{Feature, Settings};
 use std::time::Duration;
 
 impl Service {
@@ -18,10 +18,7 @@ impl Service {
     /// # Errors
     /// A value is outside its range, or the vault cannot be written.
     pub async fn settings_save(&self, settings: Settings) -> Result<Settings, ServiceError> {
-        if !(1..=1_440).contains(&settings.engine_idle_minutes) {
-            let value = settings.engine_idle_minutes.to_string();
-            return Err(FieldError { field: "engineIdleMinutes", value, range: "1 to 1440".into() }.into());
-        }
+        settings.check()?;
         let session = self.session()?;
         let saved = session
             .write(move |w| {
@@ -34,6 +31,11 @@ impl Service {
         session.set_settings(saved.clone());
         self.engine().set_idle(idle_time(&saved));
         Ok(saved)
+    }
+
+    /// Whether a part of the app is turned on.
+    pub(crate) fn is_on(&self, feature: Feature) -> bool {
+        self.session().is_ok_and(|session| session.settings().features.is_on(feature))
     }
 
     /// Whether closing the window keeps the app in the tray; a locked vault does.

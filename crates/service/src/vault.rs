@@ -1,15 +1,17 @@
 //! The vault's life: made once, opened, locked; and what the window is told of it.
 
+mod closing;
 mod gate;
 mod opening;
 
 pub(crate) use gate::Gate;
+pub(crate) use opening::Opened;
 
 use crate::settings::idle_time;
 use crate::{RecoverySheet, RecoveryWords, Service, ServiceError, UnlockMethod, VaultOptions, VaultState, VaultStatus};
 use evenkeel_domain::{ErrorBody, ErrorCode};
 use gate::Phase;
-use opening::{Opened, Opener};
+use opening::Opener;
 use secrecy::SecretString;
 use std::path::PathBuf;
 
@@ -98,6 +100,7 @@ impl Service {
     /// Stops replies, closes the vault and wipes its keys.
     pub async fn vault_lock(&self) -> VaultStatus {
         if self.session().is_ok() {
+            self.stop_jobs().await;
             self.finish_replies().await;
             self.engine().unload().await;
             self.0.gate.set(Phase::Closed(VaultState::LockedByUser, None));
@@ -108,6 +111,7 @@ impl Service {
     fn opened(&self, opened: Opened) {
         self.engine().set_idle(idle_time(&opened.session.settings()));
         self.0.gate.set(Phase::Open(opened));
+        self.start_jobs();
     }
 
     fn ask_back(&self, opened: Opened, code: evenkeel_vault::RecoveryCode) -> RecoverySheet {

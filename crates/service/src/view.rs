@@ -1,5 +1,9 @@
 //! What the service gives to and takes from its faces.
 
+mod life;
+
+pub use life::{ContextPage, ExportFormat, LaterMessages, PersonaAdvice, PersonaDraft, PresetPage, RecommendedHistory};
+
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     Conversation, ErrorBody, FieldError, Message, ModelChoice, ModelInfo, ProviderId, ProviderKind, TokenMeter,
@@ -159,17 +163,19 @@ pub struct ConversationPage {
     pub total_count: u32,
 }
 
-/// A conversation at its newest messages.
+/// A conversation at its newest messages, or at one that was looked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationView {
     /// The conversation.
     pub conversation: Conversation,
-    /// The newest messages of the shown branch (at most 50), oldest first.
+    /// The newest messages of the shown branch, or those around a message (at most 50), oldest first.
     pub messages: Vec<Message>,
     /// Whether earlier ones exist.
     pub has_earlier: bool,
+    /// Whether later ones exist on the shown branch.
+    pub has_later: bool,
     /// How full the history budget is.
     pub meter: TokenMeter,
 }

@@ -10,7 +10,7 @@ use std::{fmt::Write, fs, io::Read, path::Path, time::Duration};
 pub(crate) type Key = SecretBox<[u8; 32]>;
 
 /// How long a connection waits for another process before it gives up.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// First bytes of an unencrypted database (SQLite file format, section 1.3.1).
 const PLAINTEXT_HEADER: &[u8; 16] = b"SQLite format 3\0";
 

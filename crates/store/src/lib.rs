@@ -32,5 +32,6 @@ pub use handle::{ReadHandle, WriteHandle};
 pub use migration::SCHEMA_VERSION;
 pub use store::Store;
 pub use table::draft::{DraftOwner, ReplyDraft};
+pub use table::lifetime::Lifetime;
 pub use table::model_file::ModelFile;
 pub use table::tree::BranchText;

@@ -12,7 +12,11 @@ use secrecy::SecretBox;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use std::{fs, io};
+
+/// Bytes of a page, which the format of SQLCipher 4 fixes.
+const PAGE_BYTES: u64 = 4_096;
 
 /// An open vault database. Cheap calls, safe to share between threads; each call blocks.
 pub struct Store {
@@ -73,6 +77,16 @@ impl Store {
             writer: Mutex::new(Writer { connection, data_version }),
             changes: Changes::default(),
         })
+    }
+
+    /// The schema of a database, which is not changed by looking; 0 = it has none yet.
+    ///
+    /// # Errors
+    /// As for [`Store::open`], but for `TooNew` and `MigrationEdited`.
+    pub fn schema(path: &Path, key: &[u8; 32]) -> Result<i64, StoreError> {
+        refuse_pending(path)?;
+        let connection = connection::open(path, &copy_key(key))?;
+        Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
     }
 
     /// Where the database is.
@@ -165,6 +179,40 @@ impl Store {
         Ok(self.writer().connection.release_memory()?)
     }
 
+    /// Gives freed pages back to the disk, a few in each transaction so that nobody waits long, and
+    /// empties the log as far as nobody reads from it. `go_on` is asked between the transactions.
+    /// Returns the bytes given back; a vault made before that was possible keeps its free pages for
+    /// what comes. For when the app is idle.
+    ///
+    /// # Errors
+    /// `Storage`, `DiskFull`, `Busy`.
+    pub fn compact(&self, go_on: &mut dyn FnMut() -> bool) -> Result<u64, StoreError> {
+        let mut pages = 0;
+        loop {
+            let writer = self.writer();
+            let before = free_pages(&writer.connection)?;
+            if before > 0 {
+                // One page for each row that is asked for.
+                let mut statement = writer.connection.prepare("PRAGMA incremental_vacuum(256)")?;
+                let mut rows = statement.query([])?;
+                while rows.next()?.is_some() {}
+            }
+            let given = before.saturating_sub(free_pages(&writer.connection)?);
+            pages += given;
+            drop(writer);
+            if given == 0 || !go_on() {
+                break;
+            }
+        }
+        let writer = self.writer();
+        // Who still reads from the log is not waited for: the next time does.
+        writer.connection.busy_timeout(Duration::from_millis(50))?;
+        let emptied = writer.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        writer.connection.busy_timeout(connection::BUSY_TIMEOUT)?;
+        emptied?;
+        Ok(pages * PAGE_BYTES)
+    }
+
     /// Checks everything: each page's authentication code, the structure, the foreign keys. Takes
     /// time in proportion to the size; returns what is wrong, nothing if all is well.
     ///
@@ -231,6 +279,11 @@ pub(crate) fn copy_key(key: &[u8; 32]) -> Key {
     SecretBox::new(Box::new(*key))
 }
 
+fn free_pages(connection: &Connection) -> Result<u64, StoreError> {
+    let pages: i64 = connection.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
+    Ok(u64::try_from(pages).unwrap_or(0))
+}
+
 fn data_version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.query_row("PRAGMA data_version", [], |row| row.get(0))?)
 }
@@ -238,6 +291,8 @@ fn data_version(connection: &Connection) -> Result<i64, StoreError> {
 /// Makes all tables in an empty file, and closes it with nothing left in the log.
 fn build_database(path: &Path, key: &Key, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut connection = connection::create(path, key)?;
+    // Only an empty file can be given it: freed pages can go back to the disk a few at a time.
+    connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
     migration::migrate(&mut connection, MIGRATIONS, now)?;
     connection::settle(&connection, Purpose::Write)?;
     connection.close().map_err(|(_, error)| error.into())

@@ -96,6 +96,18 @@ impl Profile {
         self.dir.join("models")
     }
 
+    /// The folder of files that are being worked on; all of them are encrypted.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.dir.join("work")
+    }
+
+    /// The folder of the locks of jobs; its files are empty.
+    #[must_use]
+    pub fn jobs(&self) -> PathBuf {
+        self.dir.join("jobs")
+    }
+
     /// Makes the profile folder and its sub-folders where they are missing and, on Unix, takes
     /// all rights of others from them (mode 0700).
     ///
@@ -141,7 +153,7 @@ fn names(folder: &Path) -> Result<Vec<String>, ()> {
     entries.map(|entry| entry.map(|e| e.file_name().to_string_lossy().into_owned()).map_err(|_| ())).collect()
 }
 
-fn private_folder(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

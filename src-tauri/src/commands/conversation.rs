@@ -2,20 +2,19 @@
 
 use super::Answer;
 use crate::state::Shell;
-use evenkeel_domain::{ContextId, Conversation, ConversationId, MessageId};
-use evenkeel_service::{ConversationPage, ConversationView, EarlierMessages};
-use tauri::State;
+use chrono::{DateTime, Utc};
+use evenkeel_domain::{
+    ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, ErrorBody, ErrorCode, MessageId,
+};
+use evenkeel_service::{ConversationPage, ConversationView, EarlierMessages, ExportFormat};
+use tauri::{AppHandle, State};
+use tauri_plugin_dialog::DialogExt;
 
-/// A page of a context's conversations, newest activity first.
+/// A part of the conversations, pinned ones first, then the newest activity.
 #[tauri::command]
 #[specta::specta]
-pub async fn conversation_list(
-    shell: State<'_, Shell>,
-    context_id: ContextId,
-    limit: u32,
-    offset: u32,
-) -> Answer<ConversationPage> {
-    Ok(shell.service.conversation_list(context_id, limit, offset).await?)
+pub async fn conversation_list(shell: State<'_, Shell>, query: ConversationQuery) -> Answer<ConversationPage> {
+    Ok(shell.service.conversation_list(query).await?)
 }
 
 /// A conversation at its newest messages.
@@ -23,6 +22,13 @@ pub async fn conversation_list(
 #[specta::specta]
 pub async fn conversation_open(shell: State<'_, Shell>, id: ConversationId) -> Answer<ConversationView> {
     Ok(shell.service.conversation_open(id).await?)
+}
+
+/// A conversation at the place of a message, whose branch is shown from now on.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_open_at(shell: State<'_, Shell>, message_id: MessageId) -> Answer<ConversationView> {
+    Ok(shell.service.conversation_open_at(message_id).await?)
 }
 
 /// Messages before a known one on its branch.
@@ -39,16 +45,105 @@ pub async fn conversation_rename(shell: State<'_, Shell>, id: ConversationId, ti
     Ok(shell.service.conversation_rename(id, title).await?)
 }
 
-/// Deletes a conversation with its messages.
-#[tauri::command]
-#[specta::specta]
-pub async fn conversation_delete(shell: State<'_, Shell>, id: ConversationId) -> Answer<()> {
-    Ok(shell.service.conversation_delete(id).await?)
-}
-
 /// Shows the branch that a message is on.
 #[tauri::command]
 #[specta::specta]
 pub async fn conversation_select_branch(shell: State<'_, Shell>, message_id: MessageId) -> Answer<ConversationView> {
     Ok(shell.service.conversation_select_branch(message_id).await?)
+}
+
+/// Puts a conversation before the others, or back among them.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_set_pinned(shell: State<'_, Shell>, id: ConversationId, is_pinned: bool) -> Answer<Conversation> {
+    Ok(shell.service.conversation_set_pinned(id, is_pinned).await?)
+}
+
+/// Puts a conversation into the archive, or takes it out.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_set_archived(shell: State<'_, Shell>, id: ConversationId, is_archived: bool) -> Answer<Conversation> {
+    Ok(shell.service.conversation_set_archived(id, is_archived).await?)
+}
+
+/// Gives a conversation these tags and no others.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_set_tags(shell: State<'_, Shell>, id: ConversationId, tags: Vec<String>) -> Answer<Conversation> {
+    Ok(shell.service.conversation_set_tags(id, tags).await?)
+}
+
+/// Puts conversations into the trash, all or none; gives those that went.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_delete(shell: State<'_, Shell>, ids: Vec<ConversationId>) -> Answer<Vec<ConversationId>> {
+    Ok(shell.service.conversation_delete(ids).await?)
+}
+
+/// Puts conversations into the trash whose last activity was before a time; pinned ones stay.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_delete_older(
+    shell: State<'_, Shell>,
+    context_id: Option<ContextId>,
+    before: DateTime<Utc>,
+) -> Answer<Vec<ConversationId>> {
+    Ok(shell.service.conversation_delete_older(context_id, before).await?)
+}
+
+/// Puts all conversations of a context into the trash.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_clear(shell: State<'_, Shell>, context_id: ContextId) -> Answer<Vec<ConversationId>> {
+    Ok(shell.service.conversation_clear(context_id).await?)
+}
+
+/// Takes conversations out of the trash.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_restore(shell: State<'_, Shell>, ids: Vec<ConversationId>) -> Answer<Vec<ConversationId>> {
+    Ok(shell.service.conversation_restore(ids).await?)
+}
+
+/// Deletes conversations in the trash for good, behind a backup.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_purge(shell: State<'_, Shell>, ids: Vec<ConversationId>) -> Answer<Vec<ConversationId>> {
+    Ok(shell.service.conversation_purge(ids).await?)
+}
+
+/// Figures of a conversation over all its branches.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_statistics(shell: State<'_, Shell>, id: ConversationId) -> Answer<ConversationStatistics> {
+    Ok(shell.service.conversation_statistics(id).await?)
+}
+
+/// A conversation as text.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_export(shell: State<'_, Shell>, id: ConversationId, format: ExportFormat) -> Answer<String> {
+    Ok(shell.service.conversation_export(id, format).await?)
+}
+
+/// Lets the user choose a file for a conversation and writes it there; gives its path, or `null` if the dialog was closed.
+#[tauri::command]
+#[specta::specta]
+pub async fn conversation_save(
+    app: AppHandle,
+    shell: State<'_, Shell>,
+    id: ConversationId,
+    format: ExportFormat,
+) -> Answer<Option<String>> {
+    let name = shell.service.conversation_file_name(id, format).await?;
+    let (send, picked) = tokio::sync::oneshot::channel();
+    app.dialog().file().set_file_name(name).save_file(move |path| {
+        let _ = send.send(path);
+    });
+    let Some(path) = picked.await.ok().flatten() else { return Ok(None) };
+    let path = path.into_path().map_err(|error| {
+        ErrorBody::new(ErrorCode::PlaceRefused, format!("the chosen place has no path: {error}; choose another"))
+    })?;
+    shell.service.conversation_save(id, format, path.clone()).await?;
+    Ok(Some(path.display().to_string()))
 }

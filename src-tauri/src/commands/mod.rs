@@ -1,10 +1,17 @@
 //! The commands of the window. Each parses, calls one service method and maps the error.
 
+pub mod backup;
+pub mod care;
 pub mod chat;
 pub mod context;
 pub mod conversation;
+pub mod data;
+pub mod job;
+pub mod message;
+pub mod preset;
 pub mod provider;
 pub mod settings;
+pub mod trash;
 pub mod vault;
 
 use evenkeel_domain::ErrorBody;

@@ -3,6 +3,7 @@
 use super::Answer;
 use crate::{shortcut, state::Shell, tray};
 use evenkeel_domain::{ErrorBody, ErrorCode, Settings};
+use evenkeel_service::FeatureInfo;
 use serde::Serialize;
 use tauri::{AppHandle, State};
 use tauri_plugin_opener::OpenerExt;
@@ -37,6 +38,13 @@ pub async fn settings_save(app: AppHandle, shell: State<'_, Shell>, settings: Se
     shortcut::bind(&app, &saved.quick_chat_shortcut);
     tray::speak(&app, &saved.language);
     Ok(saved)
+}
+
+/// Every feature that has a flag.
+#[tauri::command]
+#[specta::specta]
+pub async fn feature_list(shell: State<'_, Shell>) -> Answer<Vec<FeatureInfo>> {
+    Ok(shell.service.feature_list().await?)
 }
 
 /// Facts about the running app.

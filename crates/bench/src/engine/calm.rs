@@ -48,7 +48,8 @@ async fn converse(app: &App, model: ModelChoice, maintained: bool) -> Result<(Ve
     let context = app.companion(PRESET, overrides, model, maintained).await?;
     let (mut conversation, mut turns, mut usages) = (None, Vec::new(), Vec::new());
     for user in script::TURNS {
-        let request = SendRequest::New { context_id: context.id, conversation_id: conversation, text: user.to_owned() };
+        let request =
+            SendRequest::New { context_id: context.id, conversation_id: conversation, text: user.to_owned(), agent_id: None };
         let message = app.ask(request).await?.message;
         conversation = Some(message.conversation_id);
         usages.extend(message.usage);

@@ -92,7 +92,7 @@ impl Chat {
     async fn send(&mut self, app: &App, server: &ScriptedServer) -> Result<f64, BenchError> {
         server.push(answer());
         let text = "Good morning. What shall I begin with today?".to_owned();
-        let request = SendRequest::New { context_id: self.context, conversation_id: self.conversation, text };
+        let request = SendRequest::New { context_id: self.context, conversation_id: self.conversation, text, agent_id: None };
         let began = Instant::now();
         let answered = app.ask(request).await?;
         self.conversation = Some(answered.message.conversation_id);

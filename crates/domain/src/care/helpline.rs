@@ -3,6 +3,7 @@
 //! Only numbers that the organisation named beside them publishes itself. Where its hours differ
 //! by day or have changed often, they are left empty rather than guessed.
 
+use super::CareSign;
 use serde::Serialize;
 
 /// How to reach a helpline.
@@ -68,6 +69,29 @@ pub struct Helpline {
     pub hours: &'static str,
     /// What it is there for.
     pub kind: HelplineKind,
+}
+
+/// The quiet card beside the chat: what was noticed, and whom to call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct CareCard {
+    /// What the user's words are a sign of.
+    pub sign: CareSign,
+    /// ISO 3166 code of the region whose helplines these are; empty = the worldwide ones.
+    pub region: String,
+    /// The emergency number first.
+    pub helplines: Vec<Helpline>,
+}
+
+impl CareCard {
+    /// The card for a region; one without a list of its own gets the worldwide one.
+    #[must_use]
+    pub fn of(sign: CareSign, region: &str) -> Self {
+        let helplines = helplines(region).to_vec();
+        let region = helplines.first().map(|first| first.region.to_owned()).unwrap_or_default();
+        Self { sign, region, helplines }
+    }
 }
 
 /// A row of the table: what it is there for, name, contact, languages, hours.

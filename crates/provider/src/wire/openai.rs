@@ -37,6 +37,8 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_slot: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -98,6 +100,7 @@ pub fn render(request: &ChatRequest, limit: LimitField) -> Result<Vec<u8>, serde
         max_tokens: limited(LimitField::MaxTokens),
         max_completion_tokens: limited(LimitField::MaxCompletionTokens),
         tools: tools(&request.tools),
+        cache_slot: request.background.then_some("background"),
     })
 }
 

@@ -22,6 +22,7 @@ fn request() -> ChatRequest {
         max_tokens: Some(512),
         window: Some(8_192),
         tools: Vec::new(),
+        background: false,
     }
 }
 
@@ -38,6 +39,15 @@ fn with_tools() -> ChatRequest {
 
 fn shown(bytes: Result<Vec<u8>, serde_json::Error>) -> String {
     String::from_utf8(bytes.unwrap()).unwrap()
+}
+
+#[test]
+fn only_work_in_the_background_names_the_engines_slot() {
+    let slot = |background| {
+        let bytes = openai::render(&ChatRequest { background, ..request() }, LimitField::MaxTokens).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap().get("cache_slot").cloned()
+    };
+    assert_eq!((slot(false), slot(true)), (None, Some(serde_json::json!("background"))));
 }
 
 #[test]

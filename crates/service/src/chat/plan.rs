@@ -1,21 +1,26 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
+use crate::missing::in_trash;
 use crate::model::Chosen;
 use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Revision, Role,
-    SendRequest, TitleSource, TokenCount,
+    Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
+    Revision, RevisionId, Role, SendRequest, TitleSource, TokenCount,
 };
 use evenkeel_prompt::{ANCHOR_FROM_TURN, BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
-use evenkeel_store::BranchText;
+use evenkeel_store::{BranchText, ReadHandle};
+use std::collections::HashMap;
 
 /// Messages read at first; more only while they still fit the budget.
 const FIRST_READ: u32 = 256;
 
 /// Everything that is decided before anything is written or sent.
 pub(crate) struct Plan {
+    /// The one that answers.
     pub context: Context,
+    /// The one that the conversation is with.
+    pub home: Context,
     pub revision: Revision,
     pub chosen: Chosen,
     pub conversation: Conversation,
@@ -23,6 +28,8 @@ pub(crate) struct Plan {
     pub user_message: Message,
     pub is_new_message: bool,
     pub prompt: Prompt,
+    /// Where the text was typed.
+    pub draft: Option<DraftKey>,
 }
 
 /// What is to be answered.
@@ -44,18 +51,21 @@ impl Question {
 
 /// Where in the tree the answer goes.
 struct Place {
+    /// The one that is to answer.
     context_id: ContextId,
+    /// The one that a new conversation is with.
+    home_id: ContextId,
     conversation: Option<Conversation>,
     parent: Option<MessageId>,
     user: Question,
+    draft: Option<DraftKey>,
 }
 
 impl Service {
     /// Decides everything; writes nothing.
     pub(crate) async fn plan(&self, request: SendRequest) -> Result<Plan, ServiceError> {
         let place = self.place(request).await?;
-        let context = self.context_get(place.context_id).await?;
-        self.check_lifetime(&context)?;
+        let (context, home) = self.parties(&place).await?;
         let mut chosen = self.chosen_model(&context).await?;
         let session = self.session()?;
         let revision_id = context.revision_id.clone();
@@ -65,7 +75,7 @@ impl Service {
             .ok_or_else(|| ErrorBody::new(ErrorCode::Storage, format!("the persona of {} is not in the vault", context.name)))?;
         let is_new_conversation = place.conversation.is_none();
         let text = place.user.text().to_owned();
-        let conversation = place.conversation.unwrap_or_else(|| self.begun(context.id, &text));
+        let conversation = place.conversation.unwrap_or_else(|| self.begun(home.id, &text));
         let mut prompt = self.prompt(&session, &context, &revision, &chosen, conversation.id, place.parent, &text).await;
         // Only here is the provider waited for before the message is stored: a refusal for a guess would be worse.
         if refused_for_size(&prompt) && self.window_told(&mut chosen).await {
@@ -77,7 +87,36 @@ impl Service {
             Question::Stored(message) => *message,
             Question::New(text) => self.written(&conversation, &context, place.parent, text),
         };
-        Ok(Plan { context, revision, chosen, conversation, is_new_conversation, user_message, is_new_message, prompt })
+        let draft = place.draft;
+        Ok(Plan {
+            context,
+            home,
+            revision,
+            chosen,
+            conversation,
+            is_new_conversation,
+            user_message,
+            is_new_message,
+            prompt,
+            draft,
+        })
+    }
+
+    /// Who answers, and who the conversation is with; both have to be alive, and neither may be
+    /// talked to elsewhere where one of them is local only.
+    async fn parties(&self, place: &Place) -> Result<(Context, Context), ServiceError> {
+        if let Some(conversation) = place.conversation.as_ref().filter(|conversation| conversation.deleted_at.is_some()) {
+            return Err(in_trash(&conversation.title, conversation.id));
+        }
+        let mut context = self.context_get(place.context_id).await?;
+        self.check_lifetime(&context)?;
+        let home_id = place.conversation.as_ref().map_or(place.home_id, |conversation| conversation.context_id);
+        let home = if home_id == context.id { context.clone() } else { self.context_get(home_id).await? };
+        self.check_lifetime(&home)?;
+        let more = if matches!(place.user, Question::New(_)) { 2 } else { 1 };
+        self.check_room(&home, more).await?;
+        context.local_only |= home.local_only;
+        Ok((context, home))
     }
 
     /// Builds the prompt anew where the window was a guess and its real size has been told meanwhile.
@@ -91,23 +130,26 @@ impl Service {
 
     async fn place(&self, request: SendRequest) -> Result<Place, ServiceError> {
         match request {
-            SendRequest::New { context_id, conversation_id, text } => {
-                self.limits().check_message(&text)?;
+            SendRequest::New { context_id, conversation_id, text, agent_id } => {
+                self.check_text(&text)?;
                 let conversation = match conversation_id {
                     Some(id) => Some(self.conversation_get(id).await?),
                     None => None,
                 };
                 let parent = conversation.as_ref().and_then(|c| c.active_leaf_id);
-                Ok(Place { context_id, conversation, parent, user: Question::New(text) })
+                let draft = Some(conversation_id.map_or(DraftKey::Context(context_id), DraftKey::Conversation));
+                let (home_id, user) = (context_id, Question::New(text));
+                Ok(Place { context_id: agent_id.unwrap_or(context_id), home_id, conversation, parent, user, draft })
             }
             SendRequest::Edit { message_id, text } => {
-                self.limits().check_message(&text)?;
+                self.check_text(&text)?;
                 let message = self.message_get(message_id).await?;
                 if message.role != Role::User {
                     return Err(wrong_role(&message, "only your own messages can be edited; regenerate a reply instead"));
                 }
                 let conversation = Some(self.conversation_get(message.conversation_id).await?);
-                Ok(Place { context_id: message.context_id, conversation, parent: message.parent_id, user: Question::New(text) })
+                let (context_id, user) = (message.context_id, Question::New(text));
+                Ok(Place { context_id, home_id: context_id, conversation, parent: message.parent_id, user, draft: None })
             }
             SendRequest::Regenerate { message_id } => {
                 let mut message = self.message_get(message_id).await?;
@@ -118,17 +160,17 @@ impl Service {
                     return Err(wrong_role(&message, "there is no message of yours that this reply answers"));
                 }
                 let conversation = Some(self.conversation_get(message.conversation_id).await?);
-                Ok(Place {
-                    context_id: message.context_id,
-                    conversation,
-                    parent: message.parent_id,
-                    user: Question::Stored(Box::new(message)),
-                })
+                let (context_id, parent) = (message.context_id, message.parent_id);
+                let user = Question::Stored(Box::new(message));
+                Ok(Place { context_id, home_id: context_id, conversation, parent, user, draft: None })
             }
         }
     }
 
     pub(crate) fn check_lifetime(&self, context: &Context) -> Result<(), ServiceError> {
+        if context.deleted_at.is_some() {
+            return Err(in_trash(&context.name, context.id));
+        }
         if context.is_active && !context.is_expired(self.now()) {
             return Ok(());
         }
@@ -149,9 +191,10 @@ impl Service {
         text: &str,
     ) -> Result<Prompt, ServiceError> {
         let start = session.window_start(conversation, &window_key(context, chosen));
-        let (history, earlier) = history(session, parent, start, context.max_history_tokens).await?;
+        let (mut history, earlier) = history(session, parent, start, context.max_history_tokens).await?;
         let factor = if chosen.counts_exactly { 1.0 } else { session.factors.of(&chosen.choice) };
         let counter = Calibrated::new(O200k, factor);
+        name_others(session, context.id, &mut history).await?;
         let counted = history.iter().map(|message| HistoryMessage {
             id: message.id,
             role: message.role,
@@ -235,6 +278,13 @@ impl Service {
 }
 
 impl Plan {
+    /// The contexts that were talked to, with the days of their lifetimes.
+    pub fn talked_to(&self) -> Vec<(ContextId, Option<u32>)> {
+        let mut both = vec![(self.context.id, self.context.expiry_days), (self.home.id, self.home.expiry_days)];
+        both.dedup();
+        both
+    }
+
     /// What the window of history was cut for.
     pub fn window_key(&self) -> WindowKey {
         window_key(&self.context, &self.chosen)
@@ -278,6 +328,29 @@ async fn history(
             }
         })
         .await
+}
+
+/// Puts the names of other contexts before what they said, so that the one that answers does not
+/// take their words for its own. A name is the one that was answered under.
+async fn name_others(session: &Session, own: ContextId, history: &mut [BranchText]) -> Result<(), ServiceError> {
+    let is_others = |message: &BranchText| message.role == Role::Assistant && message.context_id != own;
+    let mut wanted: Vec<RevisionId> = history.iter().filter(|m| is_others(m)).filter_map(|m| m.revision_id.clone()).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    let read = move |r: &ReadHandle<'_>| {
+        wanted.iter().filter_map(|id| r.revision(id).transpose()).map(|found| found.map(|found| (found.id, found.name))).collect()
+    };
+    let names: HashMap<RevisionId, String> = session.read(read).await?;
+    for message in history.iter_mut().filter(|message| is_others(message) && !message.content.trim().is_empty()) {
+        if let Some(name) = message.revision_id.as_ref().and_then(|id| names.get(id)) {
+            message.content.insert_str(0, &format!("{}: ", name.trim()));
+            message.tokens = None;
+        }
+    }
+    Ok(())
 }
 
 fn wrong_role(message: &Message, advice: &str) -> ServiceError {

@@ -4,11 +4,20 @@ use crate::ServiceError;
 use evenkeel_domain::{ConversationId, ErrorBody, ErrorCode};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use tokio_util::sync::CancellationToken;
 
 /// The conversations in which a reply is being written.
 #[derive(Clone, Default)]
-pub(crate) struct Replies(Arc<Mutex<HashMap<ConversationId, CancellationToken>>>);
+pub(crate) struct Replies(Arc<Open>);
+
+#[derive(Default)]
+struct Open {
+    turns: Mutex<HashMap<ConversationId, CancellationToken>>,
+    /// Told whenever work in the background has to give way.
+    give_way: Notify,
+}
 
 /// The right to write in a conversation; ends when dropped.
 pub(crate) struct Turn {
@@ -31,6 +40,7 @@ impl Replies {
         }
         let stop = CancellationToken::new();
         open.insert(conversation, stop.clone());
+        self.0.give_way.notify_waiters();
         Ok(Turn { replies: self.clone(), conversation, stop })
     }
 
@@ -41,9 +51,21 @@ impl Replies {
         }
     }
 
-    /// Stops every reply.
+    /// Stops every reply, and what is done in the background.
     pub fn stop_all(&self) {
         self.lock().values().for_each(CancellationToken::cancel);
+        self.0.give_way.notify_waiters();
+    }
+
+    /// Ready once work in the background has to give way, counted from this call: a reply begins, or
+    /// everything is stopped.
+    pub fn give_way(&self) -> Notified<'_> {
+        self.0.give_way.notified()
+    }
+
+    /// The conversations in which a reply is being written.
+    pub fn under_way(&self) -> Vec<ConversationId> {
+        self.lock().keys().copied().collect()
     }
 
     /// Whether no reply is being written.
@@ -52,7 +74,7 @@ impl Replies {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, CancellationToken>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -41,7 +41,15 @@ impl Gate {
     pub fn session(&self) -> Result<Arc<Session>, ServiceError> {
         match &*self.lock() {
             Phase::Open(opened) => Ok(opened.session.clone()),
-            _ => Err(ErrorBody::new(ErrorCode::VaultLocked, "the vault is locked; unlock it to go on").into()),
+            _ => Err(locked()),
+        }
+    }
+
+    /// The open vault with its keys.
+    pub fn opened(&self) -> Result<Opened, ServiceError> {
+        match &*self.lock() {
+            Phase::Open(opened) => Ok(opened.clone()),
+            _ => Err(locked()),
         }
     }
 
@@ -131,4 +139,8 @@ impl Gate {
     fn lock(&self) -> MutexGuard<'_, Phase> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn locked() -> ServiceError {
+    ErrorBody::new(ErrorCode::VaultLocked, "the vault is locked; unlock it to go on").into()
 }

@@ -2,13 +2,18 @@
 
 use crate::{ServiceError, ServiceOptions, VaultOptions, session::Session};
 use evenkeel_domain::{Provider, ProviderId, ProviderKind, ProviderLocality};
-use evenkeel_store::{Change, Store, Subscription};
+use evenkeel_store::backup::{
+    BackupId, BackupKind, BackupRequest, PendingRestore, finish_pending_restore, make, restore_is_pending,
+};
+use evenkeel_store::{Change, SCHEMA_VERSION, Store, Subscription};
 use evenkeel_vault::{
-    CreateOptions, KeyFile, PassphraseCost, RecoveryCode, RootKey, SlotKind, Use, VaultLock, add_keychain_slot, create,
-    mark_recovery_confirmed, renew_recovery_code, unlock_keychain, unlock_passphrase, unlock_recovery,
+    CreateOptions, KeyFile, PassphraseCost, RecoveryCode, RootKey, SlotKind, Use, VaultError, VaultLock, add_keychain_slot,
+    create, erasure_is_pending, finish_erasure, mark_recovery_confirmed, renew_recovery_code, unlock_keychain, unlock_passphrase,
+    unlock_recovery,
 };
 use secrecy::SecretString;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -17,7 +22,7 @@ use tokio::sync::broadcast;
 pub(crate) struct Opened {
     pub session: Arc<Session>,
     pub key_file: KeyFile,
-    root: Arc<RootKey>,
+    pub root: Arc<RootKey>,
     _changes: Arc<Subscription>,
 }
 
@@ -33,6 +38,7 @@ impl Opener {
         let profile = &self.options.profile;
         profile.prepare()?;
         let lock = VaultLock::exclusive(profile)?;
+        self.finish_interrupted(&lock)?;
         let made = create(
             profile,
             CreateOptions {
@@ -43,12 +49,13 @@ impl Opener {
             },
             &lock,
         )?;
-        let opened = self.open_store(made.key_file, made.root, lock)?;
+        let opened = self.open_store(made.key_file, Arc::new(made.root), lock)?;
         Ok((opened, made.recovery_code))
     }
 
     /// Opens by keychain; `None` where there is no vault yet.
     pub fn by_keychain(&self) -> Result<Option<Opened>, ServiceError> {
+        self.settle()?;
         if !self.options.profile.traces().any() {
             return Ok(None);
         }
@@ -59,6 +66,7 @@ impl Opener {
 
     /// Opens by recovery code, and lets the keychain open it again where it used to.
     pub fn by_recovery(&self, code: &str) -> Result<Opened, ServiceError> {
+        self.settle()?;
         let key_file = KeyFile::read(&self.options.profile)?;
         let root = unlock_recovery(&key_file, code)?;
         self.open_and_mend(key_file, root)
@@ -66,6 +74,7 @@ impl Opener {
 
     /// Opens by passphrase, and lets the keychain open it again where it used to.
     pub fn by_passphrase(&self, passphrase: SecretString) -> Result<Opened, ServiceError> {
+        self.settle()?;
         let key_file = KeyFile::read(&self.options.profile)?;
         let root = unlock_passphrase(&key_file, passphrase)?;
         self.open_and_mend(key_file, root)
@@ -81,6 +90,40 @@ impl Opener {
     pub fn renew(&self, mut opened: Opened) -> Result<(Opened, RecoveryCode), ServiceError> {
         let code = renew_recovery_code(&self.options.profile, &mut opened.key_file, &opened.root)?;
         Ok((opened, code))
+    }
+
+    /// Opens again what this process has closed for a change, whose exclusive lock it still has.
+    pub fn again(&self, key_file: KeyFile, root: Arc<RootKey>, lock: VaultLock) -> Result<Opened, ServiceError> {
+        self.finish_interrupted(&lock)?;
+        self.open_store(key_file, root, lock)
+    }
+
+    /// Opens again what this process has closed in vain for a change, since others use it.
+    pub fn beside_others(&self, key_file: KeyFile, root: Arc<RootKey>) -> Result<Opened, ServiceError> {
+        let lock = VaultLock::shared(&self.options.profile)?;
+        self.open_store(key_file, root, lock)
+    }
+
+    /// Finishes a restore or an erasure that was cut off. Before that nothing may look for a vault:
+    /// neither its database nor its key slots need be in their places.
+    fn settle(&self) -> Result<(), ServiceError> {
+        let profile = &self.options.profile;
+        if restore_is_pending(profile) || erasure_is_pending(profile) {
+            self.finish_interrupted(&VaultLock::exclusive(profile)?)?;
+        }
+        Ok(())
+    }
+
+    fn finish_interrupted(&self, lock: &VaultLock) -> Result<(), ServiceError> {
+        let profile = &self.options.profile;
+        if finish_erasure(profile, &*self.options.keychain, lock)? {
+            tracing::warn!("an erasure that was cut off has been finished");
+        }
+        match finish_pending_restore(profile, lock)? {
+            PendingRestore::None => {}
+            outcome => tracing::warn!(?outcome, "a restore that was cut off has come to its end"),
+        }
+        Ok(())
     }
 
     fn open_and_mend(&self, mut key_file: KeyFile, root: RootKey) -> Result<Opened, ServiceError> {
@@ -100,16 +143,19 @@ impl Opener {
             Err(evenkeel_vault::VaultError::InUse) => VaultLock::shared(profile)?,
             lock => lock?,
         };
-        self.open_store(key_file, root, lock)
+        self.open_store(key_file, Arc::new(root), lock)
     }
 
-    fn open_store(&self, key_file: KeyFile, root: RootKey, lock: VaultLock) -> Result<Opened, ServiceError> {
+    fn open_store(&self, key_file: KeyFile, root: Arc<RootKey>, lock: VaultLock) -> Result<Opened, ServiceError> {
         let profile = &self.options.profile;
         let vault_id = key_file.vault_id();
         let key = root.subkey(vault_id, Use::Database);
         let now = self.options.clock.now();
         // Keys without a database, never confirmed: the making was cut off between the two.
         let cut_off = !key_file.recovery_confirmed() && !profile.database().exists();
+        if !cut_off {
+            self.back_up_before_migration(&key_file, &root, &lock)?;
+        }
         let store =
             if cut_off { Store::create(&profile.database(), &key, now)? } else { Store::open(&profile.database(), &key, now)? };
         let alone = lock.is_exclusive();
@@ -122,7 +168,36 @@ impl Opener {
         let settings = store.read(|r| r.settings())?;
         let secrets = root.subkey(vault_id, Use::Secrets);
         let session = Session::new(store, secrets, vault_id, settings, lock);
-        Ok(Opened { session: Arc::new(session), key_file, root: Arc::new(root), _changes: Arc::new(subscription) })
+        Ok(Opened { session: Arc::new(session), key_file, root, _changes: Arc::new(subscription) })
+    }
+
+    /// A vault of an older version is only changed behind a backup that was checked, and by one
+    /// process alone. Where no backup can be made it stays as it is, and closed.
+    fn back_up_before_migration(&self, key_file: &KeyFile, root: &RootKey, lock: &VaultLock) -> Result<(), ServiceError> {
+        let profile = &self.options.profile;
+        let key = root.subkey(key_file.vault_id(), Use::Database);
+        if Store::schema(&profile.database(), &key)? >= SCHEMA_VERSION {
+            return Ok(());
+        }
+        if !lock.is_exclusive() {
+            return Err(VaultError::InUse.into());
+        }
+        profile.prepare()?;
+        let (now, folder) = (self.options.clock.now(), profile.backups());
+        let id = BackupId::from_parts(now, self.options.clock.random());
+        let request = BackupRequest {
+            folder: &folder,
+            kind: BackupKind::BeforeMigration,
+            id,
+            root,
+            key_file,
+            app_version: env!("CARGO_PKG_VERSION"),
+            now,
+            keep: None,
+        };
+        let made = make(profile, &request, &mut |_| ControlFlow::Continue(()))?;
+        tracing::info!(bytes = made.size_bytes, "the vault is backed up before its schema changes");
+        Ok(())
     }
 
     /// Puts in what every vault has, and keeps replies whose process is gone: all that are left,

@@ -42,6 +42,7 @@ impl std::fmt::Display for BackupId {
 
 /// Why a backup was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub enum BackupKind {
     /// By the scheduler, once a day.

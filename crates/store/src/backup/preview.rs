@@ -116,7 +116,7 @@ fn compare(preview: &mut RestorePreview, then: &Connection, present: &Connection
 }
 
 fn contexts(connection: &Connection) -> Result<Vec<NamedContext>, StoreError> {
-    let sql = "SELECT c.id, r.name FROM contexts c JOIN revisions r ON r.id = c.revision_id";
+    let sql = "SELECT c.id, r.name FROM contexts c JOIN revisions r ON r.id = c.revision_id WHERE c.purged_at IS NULL";
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([], |row| Ok((Uuid::from_bytes(row.get(0)?), row.get(1)?)))?;
     let named = rows.collect::<Result<BTreeMap<Uuid, String>, _>>()?;

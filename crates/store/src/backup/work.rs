@@ -6,7 +6,6 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-const FOLDER: &str = "work";
 const LOCK: &str = "lock";
 
 /// A folder of one work. It is removed when dropped; if the process ends before that, by the next
@@ -19,7 +18,7 @@ pub(super) struct Work {
 
 /// The folder of all work of a profile.
 pub(super) fn place(profile: &Profile) -> PathBuf {
-    profile.dir().join(FOLDER)
+    profile.work()
 }
 
 impl Work {

@@ -38,6 +38,14 @@ struct Lost {
 }
 
 impl ReadHandle<'_> {
+    /// Number of messages that were deleted before a time and can still be brought back.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn deleted_message_count(&self, before: DateTime<Utc>) -> Result<u64, StoreError> {
+        self.number("SELECT count(*) FROM deleted_messages WHERE deleted_at < ?1", [before.timestamp_millis()])
+    }
+
     /// Messages of a conversation whose deletion can be undone, the last deleted first.
     ///
     /// # Errors
@@ -87,8 +95,12 @@ impl ReadHandle<'_> {
         Ok(false)
     }
 
-    /// Whether a message is on the branch that ends at `leaf`.
-    fn is_on_branch(&self, message_id: MessageId, leaf: MessageId) -> Result<bool, StoreError> {
+    /// Whether a message is on the branch that ends at `leaf`; false where either is not there.
+    /// Costs time in proportion to the distance between the two.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn is_on_branch(&self, message_id: MessageId, leaf: MessageId) -> Result<bool, StoreError> {
         let sql = "WITH RECURSIVE branch (key, id, parent_id) AS (
                 SELECT key, id, parent_id FROM messages WHERE id = ?2
                 UNION ALL

@@ -3,8 +3,9 @@
 use super::feedback::vote;
 use crate::column::{bytes, id, maybe_id, maybe_revision, model, of_model, time, variant};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
-use evenkeel_domain::{Message, MessageId, MessageStatus, Role, TokenCount, Usage};
+use evenkeel_domain::{ConversationId, Message, MessageId, MessageStatus, Role, TokenCount, Usage};
 use rusqlite::{Row, params};
+use std::collections::HashMap;
 
 pub(super) const ROLES: [Role; 3] = [Role::User, Role::Assistant, Role::System];
 const STATUSES: [MessageStatus; 4] =
@@ -60,6 +61,24 @@ impl ReadHandle<'_> {
         let Some(mut found) = self.one(sql, [bytes(message_id.uuid())], message)? else { return Ok(None) };
         found.sibling_ids = self.children(found.conversation_id, found.parent_id)?;
         Ok(Some(found))
+    }
+
+    /// All messages of a conversation, on every branch, in order of birth: a parent stands before its
+    /// children. Costs time and memory in proportion to their number.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn messages(&self, conversation_id: ConversationId) -> Result<Vec<Message>, StoreError> {
+        let sql = concat!("SELECT ", message_columns!(), " FROM messages m WHERE m.conversation_id = ?1 ORDER BY m.key");
+        let mut all = self.all(sql, [bytes(conversation_id.uuid())], message)?;
+        let mut families: HashMap<Option<MessageId>, Vec<MessageId>> = HashMap::new();
+        for message in &all {
+            families.entry(message.parent_id).or_default().push(message.id);
+        }
+        for message in &mut all {
+            message.sibling_ids = families.get(&message.parent_id).cloned().unwrap_or_default();
+        }
+        Ok(all)
     }
 
     /// Facts about a message that others keep with it, as JSON text; `None` if there are none.

@@ -11,6 +11,7 @@ mod deleted_message;
 pub(crate) mod draft;
 mod feedback;
 mod job;
+pub(crate) mod lifetime;
 mod message;
 pub(crate) mod model_file;
 mod preset;

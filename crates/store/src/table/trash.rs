@@ -29,6 +29,15 @@ impl ReadHandle<'_> {
             },
         )
     }
+
+    /// Contexts and conversations in all, in the trash or not.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn item_count(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT (SELECT count(*) FROM contexts WHERE purged_at IS NULL) + (SELECT count(*) FROM conversations)";
+        self.number(sql, [])
+    }
 }
 
 impl WriteHandle<'_> {

@@ -4,9 +4,9 @@
 //! here; so even a damaged file with a ring of parents ends it.
 
 use super::message::{ROLES, message, message_columns};
-use crate::column::{bytes, id, maybe_id, variant};
+use crate::column::{bytes, id, maybe_id, maybe_revision, variant};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
-use evenkeel_domain::{ContextId, ConversationId, Message, MessageId, Role};
+use evenkeel_domain::{ContextId, ConversationId, Message, MessageId, RevisionId, Role};
 
 /// What a prompt needs of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct BranchText {
     pub content: String,
     /// Its tokens, where they were counted.
     pub tokens: Option<u32>,
+    /// The persona revision that it was answered under.
+    pub revision_id: Option<RevisionId>,
 }
 
 impl ReadHandle<'_> {
@@ -37,12 +39,19 @@ impl ReadHandle<'_> {
                 FROM branch b CROSS JOIN messages p ON p.id = b.parent_id AND p.key < b.key
                 WHERE b.step < ?2 AND b.id IS NOT ?3
             )
-            SELECT m.id, m.context_id, m.role, m.content, m.tokens, b.step FROM branch b CROSS JOIN messages m ON m.key = b.key";
+            SELECT m.id, m.context_id, m.role, m.content, m.tokens, m.revision_id, b.step FROM branch b CROSS JOIN messages m ON m.key = b.key";
         let from = from.map(|from| bytes(from.uuid()));
         let mut path = self.all(sql, (bytes(leaf.uuid()), limit, from), |row| {
             let role = variant(row, 2, &ROLES, Role::as_str)?;
-            let text = BranchText { id: id(row, 0)?, context_id: id(row, 1)?, role, content: row.get(3)?, tokens: row.get(4)? };
-            Ok((row.get::<_, i64>(5)?, text))
+            let text = BranchText {
+                id: id(row, 0)?,
+                context_id: id(row, 1)?,
+                role,
+                content: row.get(3)?,
+                tokens: row.get(4)?,
+                revision_id: maybe_revision(row, 5)?,
+            };
+            Ok((row.get::<_, i64>(6)?, text))
         })?;
         if path.is_empty() {
             return Err(StoreError::not_found(Noun::Message, leaf));

@@ -14,3 +14,4 @@ mod sharing;
 mod tables;
 mod tree;
 mod undo;
+mod upkeep;

@@ -9,34 +9,112 @@ import * as __TAURI_EVENT from "@tauri-apps/api/event";
 export const commands = {
 	/**  Facts about the running app. */
 	appInfo: () => typedError<AppInfo, ErrorBody>(__TAURI_INVOKE("app_info")),
+	/**  Lets the user choose a backup file; `null` if the dialog was closed. */
+	backupChoose: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_choose")),
+	/**  The backups in the profile, newest first. */
+	backupList: () => typedError<BackupInfo_Serialize[], ErrorBody>(__TAURI_INVOKE("backup_list")),
+	/**  Makes a backup in the profile now. */
+	backupMake: () => typedError<BackupInfo_Serialize, ErrorBody>(__TAURI_INVOKE("backup_make")),
+	/**  What restoring a backup would change. */
+	backupPreview: (path: string) => typedError<RestorePreview_Serialize, ErrorBody>(__TAURI_INVOKE("backup_preview", { path })),
+	/**  Puts a backup in the place of the vault. */
+	backupRestore: (path: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("backup_restore", { path })),
+	/**  Makes a backup in a folder that the user chooses; `null` if the dialog was closed. */
+	backupSave: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_save")),
+	/**  Checks a backup completely. */
+	backupVerify: (path: string) => typedError<BackupInfo_Serialize, ErrorBody>(__TAURI_INVOKE("backup_verify", { path })),
+	/**  The helplines of a region, or of the user's own. */
+	careHelplines: (region: string | null) => typedError<CareCard, ErrorBody>(__TAURI_INVOKE("care_helplines", { region })),
 	/**  How full the history budget would be with this text. */
 	chatMeter: (contextId: ContextId, conversationId: ConversationId | null, text: string) => typedError<TokenMeter, ErrorBody>(__TAURI_INVOKE("chat_meter", { contextId, conversationId, text })),
 	/**  Sends a message and streams the reply; returns when the reply is on disk. */
 	chatSend: (request: SendRequest_Deserialize, channel: Channel<ChatEvent_Deserialize>) => typedError<null, ErrorBody>(__TAURI_INVOKE("chat_send", { request, channel })),
 	/**  Stops the reply of a conversation; what has arrived is kept. */
 	chatStop: (conversationId: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("chat_stop", { conversationId })),
+	/**  What could be better about a persona that is being written. */
+	contextAdvice: (draft: PersonaDraft, model: ModelChoice | null) => typedError<PersonaAdvice_Serialize[], ErrorBody>(__TAURI_INVOKE("context_advice", { draft, model })),
 	/**  Makes a context. */
 	contextCreate: (draft: ContextDraft_Deserialize) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_create", { draft })),
 	/**  Makes a context from a preset. */
 	contextCreateFromPreset: (presetId: PresetId, overrides: PresetOverrides_Deserialize) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_create_from_preset", { presetId, overrides })),
-	/**  Takes a context out of the list; its conversations stay in the vault. */
+	/**  Puts a context into the trash, with its conversations. */
 	contextDelete: (id: ContextId) => typedError<null, ErrorBody>(__TAURI_INVOKE("context_delete", { id })),
-	/**  All active contexts, last used first. */
-	contextList: () => typedError<Context_Serialize[], ErrorBody>(__TAURI_INVOKE("context_list")),
+	/**  Makes another context with the same persona, settings and tags. */
+	contextDuplicate: (id: ContextId) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_duplicate", { id })),
+	/**  Begins a context's lifetime anew from now. */
+	contextExtend: (id: ContextId) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_extend", { id })),
+	/**  One context, in the trash or not. */
+	contextGet: (id: ContextId) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_get", { id })),
+	/**  A page of contexts. */
+	contextList: (query: ContextQuery_Deserialize) => typedError<ContextPage_Serialize, ErrorBody>(__TAURI_INVOKE("context_list", { query })),
+	/**  Deletes a context in the trash for good, behind a backup. */
+	contextPurge: (id: ContextId) => typedError<null, ErrorBody>(__TAURI_INVOKE("context_purge", { id })),
+	/**  The history budget that suits a model, or the default one. */
+	contextRecommendedHistory: (model: ModelChoice | null) => typedError<RecommendedHistory, ErrorBody>(__TAURI_INVOKE("context_recommended_history", { model })),
+	/**  Takes a context out of the trash; its lifetime begins anew. */
+	contextRestore: (id: ContextId) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_restore", { id })),
+	/**  Makes an old wording the current one again. */
+	contextRestoreRevision: (id: ContextId, revisionId: RevisionId) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_restore_revision", { id, revisionId })),
+	/**  The wordings that a context's persona has had, the newest first. */
+	contextRevisions: (id: ContextId) => typedError<RevisionUse_Serialize[], ErrorBody>(__TAURI_INVOKE("context_revisions", { id })),
 	/**  Changes a context. */
 	contextUpdate: (id: ContextId, patch: ContextPatch_Deserialize) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_update", { id, patch })),
-	/**  Deletes a conversation with its messages. */
-	conversationDelete: (id: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("conversation_delete", { id })),
+	/**  Puts all conversations of a context into the trash. */
+	conversationClear: (contextId: ContextId) => typedError<ConversationId[], ErrorBody>(__TAURI_INVOKE("conversation_clear", { contextId })),
+	/**  Puts conversations into the trash, all or none; gives those that went. */
+	conversationDelete: (ids: ConversationId[]) => typedError<ConversationId[], ErrorBody>(__TAURI_INVOKE("conversation_delete", { ids })),
+	/**  Puts conversations into the trash whose last activity was before a time; pinned ones stay. */
+	conversationDeleteOlder: (contextId: ContextId | null, before: string) => typedError<ConversationId[], ErrorBody>(__TAURI_INVOKE("conversation_delete_older", { contextId, before })),
 	/**  Messages before a known one on its branch. */
 	conversationEarlier: (messageId: MessageId, limit: number) => typedError<EarlierMessages_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_earlier", { messageId, limit })),
-	/**  A page of a context's conversations, newest activity first. */
-	conversationList: (contextId: ContextId, limit: number, offset: number) => typedError<ConversationPage_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_list", { contextId, limit, offset })),
+	/**  A conversation as text. */
+	conversationExport: (id: ConversationId, format: ExportFormat) => typedError<string, ErrorBody>(__TAURI_INVOKE("conversation_export", { id, format })),
+	/**  A part of the conversations, pinned ones first, then the newest activity. */
+	conversationList: (query: ConversationQuery_Deserialize) => typedError<ConversationPage_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_list", { query })),
 	/**  A conversation at its newest messages. */
 	conversationOpen: (id: ConversationId) => typedError<ConversationView_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_open", { id })),
+	/**  A conversation at the place of a message, whose branch is shown from now on. */
+	conversationOpenAt: (messageId: MessageId) => typedError<ConversationView_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_open_at", { messageId })),
+	/**  Deletes conversations in the trash for good, behind a backup. */
+	conversationPurge: (ids: ConversationId[]) => typedError<ConversationId[], ErrorBody>(__TAURI_INVOKE("conversation_purge", { ids })),
 	/**  Gives a conversation a title. */
 	conversationRename: (id: ConversationId, title: string) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_rename", { id, title })),
+	/**  Takes conversations out of the trash. */
+	conversationRestore: (ids: ConversationId[]) => typedError<ConversationId[], ErrorBody>(__TAURI_INVOKE("conversation_restore", { ids })),
+	/**  Lets the user choose a file for a conversation and writes it there; gives its path, or `null` if the dialog was closed. */
+	conversationSave: (id: ConversationId, format: ExportFormat) => typedError<string | null, ErrorBody>(__TAURI_INVOKE("conversation_save", { id, format })),
 	/**  Shows the branch that a message is on. */
 	conversationSelectBranch: (messageId: MessageId) => typedError<ConversationView_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_select_branch", { messageId })),
+	/**  Puts a conversation into the archive, or takes it out. */
+	conversationSetArchived: (id: ConversationId, isArchived: boolean) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_set_archived", { id, isArchived })),
+	/**  Puts a conversation before the others, or back among them. */
+	conversationSetPinned: (id: ConversationId, isPinned: boolean) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_set_pinned", { id, isPinned })),
+	/**  Gives a conversation these tags and no others. */
+	conversationSetTags: (id: ConversationId, tags: string[]) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_set_tags", { id, tags })),
+	/**  Figures of a conversation over all its branches. */
+	conversationStatistics: (id: ConversationId) => typedError<ConversationStatistics_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_statistics", { id })),
+	/**  Erases everything; `confirmation` is the word ERASE. */
+	dataErase: (confirmation: string, models: boolean) => typedError<null, ErrorBody>(__TAURI_INVOKE("data_erase", { confirmation, models })),
+	/**  Where the data is, and how large by kind. */
+	dataSummary: () => typedError<DataSummary, ErrorBody>(__TAURI_INVOKE("data_summary")),
+	/**  What is typed and not sent; empty if nothing is. */
+	draftGet: (key: DraftKey) => typedError<string, ErrorBody>(__TAURI_INVOKE("draft_get", { key })),
+	/**  Keeps what is typed; an empty text is forgotten. */
+	draftPut: (key: DraftKey, text: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("draft_put", { key, text })),
+	/**  Every feature that has a flag. */
+	featureList: () => typedError<FeatureInfo[], ErrorBody>(__TAURI_INVOKE("feature_list")),
+	/**  Every job with its last and its next run. */
+	jobList: () => typedError<JobStatus_Serialize[], ErrorBody>(__TAURI_INVOKE("job_list")),
+	/**  Begins a job now; its end is told as a change. */
+	jobRun: (name: string) => typedError<JobStatus_Serialize, ErrorBody>(__TAURI_INVOKE("job_run", { name })),
+	/**  Messages after a known one on the shown branch. */
+	messageAfter: (messageId: MessageId, limit: number) => typedError<LaterMessages_Serialize, ErrorBody>(__TAURI_INVOKE("message_after", { messageId, limit })),
+	/**  Deletes a message, so that it can be brought back. */
+	messageDelete: (id: MessageId) => typedError<ConversationView_Serialize, ErrorBody>(__TAURI_INVOKE("message_delete", { id })),
+	/**  Brings a deleted message back to its place. */
+	messageRestore: (id: MessageId) => typedError<ConversationView_Serialize, ErrorBody>(__TAURI_INVOKE("message_restore", { id })),
+	/**  Keeps the user's judgement of a reply; `null` takes it back. */
+	messageVote: (id: MessageId, vote: Vote | null) => typedError<Message_Serialize, ErrorBody>(__TAURI_INVOKE("message_vote", { id, vote })),
 	/**  Adds a GGUF file that was dropped on the window. */
 	modelFileAdd: (path: string) => typedError<ModelInfo_Serialize, ErrorBody>(__TAURI_INVOKE("model_file_add", { path })),
 	/**  Lets the user pick a GGUF file; `null` if the dialog was closed. */
@@ -49,8 +127,24 @@ export const commands = {
 	modelOffers: () => typedError<ModelOffer_Serialize[], ErrorBody>(__TAURI_INVOKE("model_offers")),
 	/**  Opens a link in the system's browser, after the window has asked with the full address. */
 	openExternal: (url: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("open_external", { url })),
-	/**  All active presets. */
-	presetList: () => typedError<Preset_Serialize[], ErrorBody>(__TAURI_INVOKE("preset_list")),
+	/**  Makes a preset. */
+	presetCreate: (draft: PresetDraft_Deserialize) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_create", { draft })),
+	/**  Deletes a preset; one that ships with the app is hidden. */
+	presetDelete: (id: PresetId) => typedError<null, ErrorBody>(__TAURI_INVOKE("preset_delete", { id })),
+	/**  Makes a preset of the user's own with the same text and settings. */
+	presetDuplicate: (id: PresetId) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_duplicate", { id })),
+	/**  Makes a preset of a context's persona and settings. */
+	presetFromContext: (contextId: ContextId, name: string) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_from_context", { contextId, name })),
+	/**  One preset, hidden or not. */
+	presetGet: (id: PresetId) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_get", { id })),
+	/**  A page of presets, experimental ones first. */
+	presetList: (query: PresetQuery_Deserialize) => typedError<PresetPage_Serialize, ErrorBody>(__TAURI_INVOKE("preset_list", { query })),
+	/**  Gives a built-in preset its shipped text and settings again. */
+	presetReset: (id: PresetId) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_reset", { id })),
+	/**  Hides a preset, or shows it again. */
+	presetSetActive: (id: PresetId, isActive: boolean) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_set_active", { id, isActive })),
+	/**  Changes a preset. */
+	presetUpdate: (id: PresetId, draft: PresetDraft_Deserialize) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_update", { id, draft })),
 	/**  Removes a provider with its key. */
 	providerDelete: (id: ProviderId) => typedError<null, ErrorBody>(__TAURI_INVOKE("provider_delete", { id })),
 	/**  Model servers that run on this machine. */
@@ -69,10 +163,16 @@ export const commands = {
 	quickChatMove: (conversationId: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("quick_chat_move", { conversationId })),
 	/**  The conversation that the small window handed to the main one, once; `null` if none waits. */
 	quickChatMoved: () => typedError<ConversationId | null, ErrorBody>(__TAURI_INVOKE("quick_chat_moved")),
+	/**  Messages that have all words of a query, the newest first. */
+	searchMessages: (query: SearchQuery_Deserialize) => typedError<SearchHit[], ErrorBody>(__TAURI_INVOKE("search_messages", { query })),
 	/**  The settings. */
 	settingsGet: () => typedError<Settings_Serialize, ErrorBody>(__TAURI_INVOKE("settings_get")),
 	/**  Writes all settings. */
 	settingsSave: (settings: Settings_Deserialize) => typedError<Settings_Serialize, ErrorBody>(__TAURI_INVOKE("settings_save", { settings })),
+	/**  Deletes what lies in the trash for good, behind a backup. */
+	trashEmpty: () => typedError<null, ErrorBody>(__TAURI_INVOKE("trash_empty")),
+	/**  What lies in the trash; it counts as shown from now on. */
+	trashList: () => typedError<TrashItem_Serialize[], ErrorBody>(__TAURI_INVOKE("trash_list")),
 	/**  Gives up waiting for the keychain. */
 	vaultCancelWaiting: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_cancel_waiting")),
 	/**  Takes back the groups of the recovery code that were asked for. */
@@ -94,12 +194,23 @@ export const commands = {
 /** Events */
 export const events = {
 	changed: makeEvent<Changed, Changed>("changed"),
+	contextExpiring: makeEvent<ContextExpiring, ContextExpiring>("context-expiring"),
 	engine: makeEvent<Engine, Engine>("engine"),
 	navigate: makeEvent<Navigate, Navigate>("navigate"),
 	vaultChanged: makeEvent<VaultChanged, VaultChanged>("vault-changed"),
 };
 
 /* Types */
+/**  What an agent contributed to a conversation. */
+export type AgentShare = {
+	/**  The context that answered. */
+	contextId: ContextId,
+	/**  Its name; of one that was purged, the name it last answered under, where that is known. */
+	name: string,
+	/**  Its messages. */
+	messages: number,
+};
+
 /**  Facts about the running app. */
 export type AppInfo = {
 	/**  The app's version. */
@@ -122,6 +233,91 @@ export type Availability =
 "unsupported" | 
 /**  Another app holds it. */
 "failed";
+
+/**  A file that is, or looks like, a backup; what cannot be read of it is `null`. */
+export type BackupInfo = BackupInfo_Serialize | BackupInfo_Deserialize;
+
+/**  A file that is, or looks like, a backup; what cannot be read of it is `null`. */
+export type BackupInfo_Deserialize = {
+	/**  Where it is. */
+	path: string,
+	/**  Its id. */
+	id?: string | null,
+	/**  Why it was made. */
+	kind?: BackupKind | null,
+	/**  When it was made. */
+	madeAt?: string | null,
+	/**  How large it is. */
+	sizeBytes: number,
+	/**  Contexts in it. */
+	contexts?: number | null,
+	/**  Conversations in it. */
+	conversations?: number | null,
+	/**  Messages in it. */
+	messages?: number | null,
+	/**  When it was last checked completely. */
+	verifiedAt?: string | null,
+	/**  Why it cannot be relied on: `damaged`, `wrongKey`, `otherVault`, `tooNew` or `foreign`. */
+	problem?: string | null,
+	/**  The newest of the profile that is known to be whole. */
+	isNewest: boolean,
+};
+
+/**  A file that is, or looks like, a backup; what cannot be read of it is `null`. */
+export type BackupInfo_Serialize = {
+	/**  Where it is. */
+	path: string,
+	/**  Its id. */
+	id: string | null,
+	/**  Why it was made. */
+	kind: BackupKind | null,
+	/**  When it was made. */
+	madeAt: string | null,
+	/**  How large it is. */
+	sizeBytes: number,
+	/**  Contexts in it. */
+	contexts: number | null,
+	/**  Conversations in it. */
+	conversations: number | null,
+	/**  Messages in it. */
+	messages: number | null,
+	/**  When it was last checked completely. */
+	verifiedAt: string | null,
+	/**  Why it cannot be relied on: `damaged`, `wrongKey`, `otherVault`, `tooNew` or `foreign`. */
+	problem: string | null,
+	/**  The newest of the profile that is known to be whole. */
+	isNewest: boolean,
+};
+
+/**  Why a backup was made. */
+export type BackupKind = 
+/**  By the scheduler, once a day. */
+"daily" | 
+/**  Before something is deleted for good. */
+"beforePurge" | 
+/**  Before the schema changes. */
+"beforeMigration" | 
+/**  Before another backup takes the vault's place. */
+"beforeRestore" | 
+/**  Because the user asked. */
+"manual";
+
+/**  The quiet card beside the chat: what was noticed, and whom to call. */
+export type CareCard = {
+	/**  What the user's words are a sign of. */
+	sign: CareSign,
+	/**  ISO 3166 code of the region whose helplines these are; empty = the worldwide ones. */
+	region: string,
+	/**  The emergency number first. */
+	helplines: Helpline[],
+};
+
+/**  What the user's words are a sign of. */
+export type CareSign = 
+/**  Thoughts of suicide or of harming oneself. */
+"selfHarm" | 
+/**  Violence or abuse towards or by the user, or an acute medical emergency. */
+"danger";
 
 /**  One thing that was inserted, updated or deleted: whoever shows it reads it again. */
 export type Change = {
@@ -148,7 +344,9 @@ userMessage: Message_Deserialize;
 /**  The id the reply will be stored under. */
 replyId: MessageId; 
 /**  How full the history budget is. */
-meter: TokenMeter } | 
+meter: TokenMeter; 
+/**  Whom to call, where what the user wrote is a sign of danger. */
+care?: CareCard | null } | 
 /**  More text of the reply. */
 { kind: "text"; 
 /**  What to append. */
@@ -179,7 +377,9 @@ userMessage: Message_Serialize;
 /**  The id the reply will be stored under. */
 replyId: MessageId; 
 /**  How full the history budget is. */
-meter: TokenMeter } | 
+meter: TokenMeter; 
+/**  Whom to call, where what the user wrote is a sign of danger. */
+care: CareCard | null } | 
 /**  More text of the reply. */
 { kind: "text"; 
 /**  What to append. */
@@ -198,6 +398,27 @@ error: ErrorBody } |
 message: Message_Serialize | null; 
 /**  Why the reply broke off. */
 error: ErrorBody | null };
+
+/**  How to reach a helpline. */
+export type Contact = 
+/**  A number to call. */
+{ kind: "call"; 
+/**  As one dials it within the region. */
+number: string } | 
+/**  A number that takes calls and text messages. */
+{ kind: "callOrText"; 
+/**  As one dials it within the region. */
+number: string } | 
+/**  A number to send a word to as a text message. */
+{ kind: "text"; 
+/**  The number. */
+number: string; 
+/**  The word. */
+keyword: string } | 
+/**  A page that lists helplines. */
+{ kind: "web"; 
+/**  Its https address. */
+address: string };
 
 /**  A companion: persona, settings, lifetime. */
 export type Context = Context_Serialize | Context_Deserialize;
@@ -265,8 +486,30 @@ export type ContextDraft_Serialize = {
 	tags: string[],
 };
 
+/**  A context expires within a day; told once for each end of a lifetime. */
+export type ContextExpiring = ExpiringContext;
+
 /**  Names a context. */
 export type ContextId = string;
+
+/**  A page of contexts. */
+export type ContextPage = ContextPage_Serialize | ContextPage_Deserialize;
+
+/**  A page of contexts. */
+export type ContextPage_Deserialize = {
+	/**  In the order asked for. */
+	contexts: Context_Deserialize[],
+	/**  Number on all pages. */
+	totalCount: number,
+};
+
+/**  A page of contexts. */
+export type ContextPage_Serialize = {
+	/**  In the order asked for. */
+	contexts: Context_Serialize[],
+	/**  Number on all pages. */
+	totalCount: number,
+};
 
 /**  What to change of a context; a field that is absent stays. */
 export type ContextPatch = ContextPatch_Serialize | ContextPatch_Deserialize;
@@ -326,6 +569,56 @@ export type ContextPatch_Serialize = {
 	/**  All tags from now on. */
 	tags: string[] | null,
 };
+
+/**  Which contexts to list, and which page of them. */
+export type ContextQuery = ContextQuery_Serialize | ContextQuery_Deserialize;
+
+/**  Which contexts to list, and which page of them. */
+export type ContextQuery_Deserialize = {
+	/**  Lists expired ones too. */
+	includeExpired?: boolean,
+	/**  Lists what is in the trash, and nothing else. */
+	onlyDeleted?: boolean,
+	/**  Only those with this tag; letters of either case are alike. */
+	tag?: string | null,
+	/**  Only those with this text in name, personality or a tag; letters of either case are alike. */
+	text?: string | null,
+	/**  The order. */
+	sort?: ContextSort,
+	/**  The page, from 1. */
+	page?: number,
+	/**  Contexts a page, 1–500. */
+	pageSize?: number,
+};
+
+/**  Which contexts to list, and which page of them. */
+export type ContextQuery_Serialize = {
+	/**  Lists expired ones too. */
+	includeExpired: boolean,
+	/**  Lists what is in the trash, and nothing else. */
+	onlyDeleted: boolean,
+	/**  Only those with this tag; letters of either case are alike. */
+	tag: string | null,
+	/**  Only those with this text in name, personality or a tag; letters of either case are alike. */
+	text: string | null,
+	/**  The order. */
+	sort: ContextSort,
+	/**  The page, from 1. */
+	page: number,
+	/**  Contexts a page, 1–500. */
+	pageSize: number,
+};
+
+/**  In which order contexts are listed; those that are equal in it, by id. */
+export type ContextSort = 
+/**  The one talked to last first. */
+"lastInteraction" | 
+/**  By name, letters of either case alike. */
+"name" | 
+/**  The newest first. */
+"created" | 
+/**  The one that expires next first, those that never do last. */
+"expiresSoon";
 
 /**  A companion: persona, settings, lifetime. */
 export type Context_Deserialize = {
@@ -444,29 +737,136 @@ export type ConversationPage_Serialize = {
 	totalCount: number,
 };
 
-/**  A conversation at its newest messages. */
+/**
+ *  Which conversations to list, and which part of the list: pinned ones first, then by activity,
+ *  then by id.
+ */
+export type ConversationQuery = ConversationQuery_Serialize | ConversationQuery_Deserialize;
+
+/**
+ *  Which conversations to list, and which part of the list: pinned ones first, then by activity,
+ *  then by id.
+ */
+export type ConversationQuery_Deserialize = {
+	/**  Only those of this context; without it, those of every context that is not in the trash. */
+	contextId?: ContextId | null,
+	/**  Lists archived ones too. */
+	includeArchived?: boolean,
+	/**  Lists what is in the trash, archived or not, and nothing else. */
+	onlyDeleted?: boolean,
+	/**  Only those with this tag; letters of either case are alike. */
+	tag?: string | null,
+	/**  Only those with this text in the title; letters of either case are alike. */
+	text?: string | null,
+	/**  The oldest activity first. */
+	oldestFirst?: boolean,
+	/**  At most so many, 1–500. */
+	limit?: number,
+	/**  So many are left out at the beginning. */
+	offset?: number,
+};
+
+/**
+ *  Which conversations to list, and which part of the list: pinned ones first, then by activity,
+ *  then by id.
+ */
+export type ConversationQuery_Serialize = {
+	/**  Only those of this context; without it, those of every context that is not in the trash. */
+	contextId: ContextId | null,
+	/**  Lists archived ones too. */
+	includeArchived: boolean,
+	/**  Lists what is in the trash, archived or not, and nothing else. */
+	onlyDeleted: boolean,
+	/**  Only those with this tag; letters of either case are alike. */
+	tag: string | null,
+	/**  Only those with this text in the title; letters of either case are alike. */
+	text: string | null,
+	/**  The oldest activity first. */
+	oldestFirst: boolean,
+	/**  At most so many, 1–500. */
+	limit: number,
+	/**  So many are left out at the beginning. */
+	offset: number,
+};
+
+/**  Figures of one conversation, over all its branches. */
+export type ConversationStatistics = ConversationStatistics_Serialize | ConversationStatistics_Deserialize;
+
+/**  Figures of one conversation, over all its branches. */
+export type ConversationStatistics_Deserialize = {
+	/**  All messages. */
+	messages: number,
+	/**  Messages of the person. */
+	userMessages: number,
+	/**  Messages of contexts. */
+	assistantMessages: number,
+	/**  When the oldest message was stored; `None` without messages. */
+	startedAt?: string | null,
+	/**  When the newest message was stored; `None` without messages. */
+	lastActivityAt?: string | null,
+	/**  Milliseconds between the two. */
+	durationMs: number,
+	/**  Who answered, the one with most messages first. */
+	agents: AgentShare[],
+	/**  Tokens of all texts, as counted. */
+	tokens: number,
+	/**  Tokens of all requests, as providers reported. */
+	promptTokens: number,
+	/**  Tokens of all replies, as providers reported. */
+	completionTokens: number,
+};
+
+/**  Figures of one conversation, over all its branches. */
+export type ConversationStatistics_Serialize = {
+	/**  All messages. */
+	messages: number,
+	/**  Messages of the person. */
+	userMessages: number,
+	/**  Messages of contexts. */
+	assistantMessages: number,
+	/**  When the oldest message was stored; `None` without messages. */
+	startedAt: string | null,
+	/**  When the newest message was stored; `None` without messages. */
+	lastActivityAt: string | null,
+	/**  Milliseconds between the two. */
+	durationMs: number,
+	/**  Who answered, the one with most messages first. */
+	agents: AgentShare[],
+	/**  Tokens of all texts, as counted. */
+	tokens: number,
+	/**  Tokens of all requests, as providers reported. */
+	promptTokens: number,
+	/**  Tokens of all replies, as providers reported. */
+	completionTokens: number,
+};
+
+/**  A conversation at its newest messages, or at one that was looked for. */
 export type ConversationView = ConversationView_Serialize | ConversationView_Deserialize;
 
-/**  A conversation at its newest messages. */
+/**  A conversation at its newest messages, or at one that was looked for. */
 export type ConversationView_Deserialize = {
 	/**  The conversation. */
 	conversation: Conversation_Deserialize,
-	/**  The newest messages of the shown branch (at most 50), oldest first. */
+	/**  The newest messages of the shown branch, or those around a message (at most 50), oldest first. */
 	messages: Message_Deserialize[],
 	/**  Whether earlier ones exist. */
 	hasEarlier: boolean,
+	/**  Whether later ones exist on the shown branch. */
+	hasLater: boolean,
 	/**  How full the history budget is. */
 	meter: TokenMeter,
 };
 
-/**  A conversation at its newest messages. */
+/**  A conversation at its newest messages, or at one that was looked for. */
 export type ConversationView_Serialize = {
 	/**  The conversation. */
 	conversation: Conversation_Serialize,
-	/**  The newest messages of the shown branch (at most 50), oldest first. */
+	/**  The newest messages of the shown branch, or those around a message (at most 50), oldest first. */
 	messages: Message_Serialize[],
 	/**  Whether earlier ones exist. */
 	hasEarlier: boolean,
+	/**  Whether later ones exist on the shown branch. */
+	hasLater: boolean,
 	/**  How full the history budget is. */
 	meter: TokenMeter,
 };
@@ -527,6 +927,22 @@ export type Conversation_Serialize = {
 	deletedAt: string | null,
 };
 
+/**  Where the data is, and how large. */
+export type DataSummary = {
+	/**  The profile folder. */
+	profileDir: string,
+	/**  The folder of backups in it. */
+	backupsDir: string,
+	/**  What the vault is made of. */
+	kinds: KindUse[],
+	/**  Bytes of the vault's database with its log. */
+	databaseBytes: number,
+	/**  Bytes of the backups, and of the databases that restores have set aside. */
+	backupsBytes: number,
+	/**  Bytes of the profile's own folder of model files. */
+	modelsBytes: number,
+};
+
 /**  Settings that a context made from a preset begins with. */
 export type DefaultSettings = DefaultSettings_Serialize | DefaultSettings_Deserialize;
 
@@ -580,6 +996,13 @@ export type DetectedServer_Serialize = {
 	/**  The models it has. */
 	models: ModelInfo_Serialize[],
 };
+
+/**  What a text in the composer is for. */
+export type DraftKey = 
+/**  A conversation. */
+({ conversation: ConversationId }) & { context?: never } | 
+/**  The conversation that is yet to be begun with a context. */
+({ context: ContextId }) & { conversation?: never };
 
 /**  Messages before a known one. */
 export type EarlierMessages = EarlierMessages_Serialize | EarlierMessages_Deserialize;
@@ -704,6 +1127,178 @@ export type ErrorCode =
 "disk_full" | 
 /**  A defect of Evenkeel; the text says where. */
 "internal";
+
+/**  A context that expires within a day. */
+export type ExpiringContext = {
+	/**  The context. */
+	contextId: ContextId,
+	/**  Its name. */
+	name: string,
+	/**  When it expires, if nobody talks to it before. */
+	expiresAt: string,
+};
+
+/**  How a conversation is written out. */
+export type ExportFormat = 
+/**  The shown branch, to read. */
+"markdown" | 
+/**  Every branch, with all that is known of each message. */
+"json";
+
+/**
+ *  What the user has turned on or off, by id.
+ * 
+ *  Ids that this version does not know stay as they are, so that a setting made by a newer or an
+ *  older version is still there when that version runs again.
+ */
+export type FeatureFlags = { [key in string]: boolean };
+
+/**  A part of the app that can be turned on and off. */
+export type FeatureInfo = {
+	/**  Its name in the settings. */
+	id: string,
+	/**  How far it has come. */
+	stage: FeatureStage,
+	/**  Whether it is on. */
+	isOn: boolean,
+	/**  The user has not decided about it. */
+	isDefault: boolean,
+};
+
+/**  How far a feature has come. */
+export type FeatureStage = 
+/**  May change or go again. */
+"experimental" | 
+/**  Will stay; is still being watched. */
+"beta" | 
+/**  Done; the flag is there to turn it off. */
+"stable";
+
+/**  One place to turn to. */
+export type Helpline = {
+	/**  ISO 3166 code of the region, empty = everywhere. */
+	region: string,
+	/**  Name, as the organisation writes it. */
+	name: string,
+	/**  How to reach it. */
+	contact: Contact,
+	/**  Codes of the languages spoken there, divided by blanks; empty = not known. */
+	languages: string,
+	/**  `24/7`, or hours of the day, local time; empty = see the organisation. */
+	hours: string,
+	/**  What it is there for. */
+	kind: HelplineKind,
+};
+
+/**  What a helpline is there for. */
+export type HelplineKind = 
+/**  Police, ambulance. */
+"emergency" | 
+/**  Crisis and thoughts of suicide. */
+"crisis" | 
+/**  Violence and abuse. */
+"violence" | 
+/**  Children and young people. */
+"young" | 
+/**  Finds a helpline elsewhere. */
+"directory";
+
+/**  How a run of a job came to its end. */
+export type JobResult = 
+/**  It did what it is for. */
+"ok" | 
+/**  It could not; the message says why. */
+"failed" | 
+/**  Its process ended before it did. */
+"interrupted";
+
+/**  A job as the window shows it. */
+export type JobStatus = JobStatus_Serialize | JobStatus_Deserialize;
+
+/**  A job as the window shows it. */
+export type JobStatus_Deserialize = {
+	/**  Its stable name: `expiry`, `backup`, `cleanup` or `vacuum`. */
+	name: string,
+	/**  When it last began. */
+	lastStartedAt?: string | null,
+	/**  When it last ended. */
+	lastEndedAt?: string | null,
+	/**  When it is due; `None` = not planned yet. */
+	nextRunAt?: string | null,
+	/**  How the last run ended; `None` before the first one and while one goes on. */
+	result?: JobResult | null,
+	/**  What the last run said of itself; of a failed one, the error's code and sentence. */
+	message?: string | null,
+	/**  Milliseconds of the last run that ended. */
+	durationMs?: number | null,
+	/**  Runs begun so far. */
+	runs: number,
+	/**  Whether it runs now, here or in another process. */
+	isRunning: boolean,
+};
+
+/**  A job as the window shows it. */
+export type JobStatus_Serialize = {
+	/**  Its stable name: `expiry`, `backup`, `cleanup` or `vacuum`. */
+	name: string,
+	/**  When it last began. */
+	lastStartedAt: string | null,
+	/**  When it last ended. */
+	lastEndedAt: string | null,
+	/**  When it is due; `None` = not planned yet. */
+	nextRunAt: string | null,
+	/**  How the last run ended; `None` before the first one and while one goes on. */
+	result: JobResult | null,
+	/**  What the last run said of itself; of a failed one, the error's code and sentence. */
+	message: string | null,
+	/**  Milliseconds of the last run that ended. */
+	durationMs: number | null,
+	/**  Runs begun so far. */
+	runs: number,
+	/**  Whether it runs now, here or in another process. */
+	isRunning: boolean,
+};
+
+/**  How much of the vault one kind of thing takes. */
+export type KindUse = {
+	/**  `messages`, `index`, `contexts`, `others` or `free`. */
+	kind: string,
+	/**  Rows. */
+	rows: number,
+	/**  Bytes. */
+	bytes: number,
+};
+
+/**  Messages after a known one. */
+export type LaterMessages = LaterMessages_Serialize | LaterMessages_Deserialize;
+
+/**  Messages after a known one. */
+export type LaterMessages_Deserialize = {
+	/**  Oldest first. */
+	messages: Message_Deserialize[],
+	/**  Whether still later ones exist. */
+	hasLater: boolean,
+};
+
+/**  Messages after a known one. */
+export type LaterMessages_Serialize = {
+	/**  Oldest first. */
+	messages: Message_Serialize[],
+	/**  Whether still later ones exist. */
+	hasLater: boolean,
+};
+
+/**  Configurable limits with the defaults of the design. */
+export type Limits = {
+	/**  Contexts in a vault. */
+	contexts: number,
+	/**  Messages in a context. */
+	messagesPerContext: number,
+	/**  Bytes (UTF-8) of one message. */
+	messageBytes: number,
+	/**  Bytes of the vault's database on the disk. */
+	vaultBytes: number,
+};
 
 /**  One message. Immutable once stored: an edit or a new reply is a sibling. */
 export type Message = Message_Serialize | Message_Deserialize;
@@ -878,6 +1473,14 @@ export type ModelOffer_Serialize = {
 	fits: boolean,
 };
 
+/**  A context by its id and name. */
+export type NamedContext = {
+	/**  Its id. */
+	id: ContextId,
+	/**  Its name. */
+	name: string,
+};
+
 /**  A conversation waits to be shown in the main window, which asks for it with `quick_chat_moved`. */
 export type Navigate = null;
 
@@ -915,8 +1518,91 @@ export type OfferKind =
 /**  A cloud provider with a key. */
 "cloud";
 
+/**  What could be better about a persona. */
+export type PersonaAdvice = PersonaAdvice_Serialize | PersonaAdvice_Deserialize;
+
+/**  What could be better about a persona. */
+export type PersonaAdvice_Deserialize = {
+	/**  The advice's stable name, such as `no_stance`. */
+	code: string,
+	/**  Where it stands. */
+	field: PersonaField,
+	/**  The passage meant, at most 120 characters. */
+	quote?: string | null,
+	/**  What is meant and what to do, in English. */
+	message: string,
+	/**  Facts for the sentence in the user's language: `tokens` and `window`. */
+	details: { [key in string]: string },
+};
+
+/**  What could be better about a persona. */
+export type PersonaAdvice_Serialize = {
+	/**  The advice's stable name, such as `no_stance`. */
+	code: string,
+	/**  Where it stands. */
+	field: PersonaField,
+	/**  The passage meant, at most 120 characters. */
+	quote: string | null,
+	/**  What is meant and what to do, in English. */
+	message: string,
+	/**  Facts for the sentence in the user's language: `tokens` and `window`. */
+	details: { [key in string]: string },
+};
+
+/**  The part of a draft that advice is given on; it may be half written. */
+export type PersonaDraft = {
+	/**  At most 120 characters. */
+	name: string,
+	/**  At most 32,000 characters. */
+	systemPrompt: string,
+	/**  At most 8,000 characters. */
+	personality: string,
+};
+
+/**  A field of a persona. */
+export type PersonaField = 
+/**  The instructions to the model. */
+"systemPrompt" | 
+/**  The personality in words. */
+"personality";
+
 /**  A template for contexts. */
 export type Preset = Preset_Serialize | Preset_Deserialize;
+
+/**  Everything needed for a preset of the user's own, or for another wording of one. */
+export type PresetDraft = PresetDraft_Serialize | PresetDraft_Deserialize;
+
+/**  Everything needed for a preset of the user's own, or for another wording of one. */
+export type PresetDraft_Deserialize = {
+	/**  1–120 characters. */
+	name: string,
+	/**  What it is for, at most 2,000 characters. */
+	description: string,
+	/**  1–32,000 characters. */
+	systemPrompt: string,
+	/**  At most 8,000 characters. */
+	defaultPersonality: string,
+	/**  Settings of a new context, in the ranges of a context. */
+	defaultSettings: DefaultSettings_Deserialize,
+	/**  Any JSON, as text of at most 65,536 bytes; a blank one = `{}`. */
+	metadata: string,
+};
+
+/**  Everything needed for a preset of the user's own, or for another wording of one. */
+export type PresetDraft_Serialize = {
+	/**  1–120 characters. */
+	name: string,
+	/**  What it is for, at most 2,000 characters. */
+	description: string,
+	/**  1–32,000 characters. */
+	systemPrompt: string,
+	/**  At most 8,000 characters. */
+	defaultPersonality: string,
+	/**  Settings of a new context, in the ranges of a context. */
+	defaultSettings: DefaultSettings_Serialize,
+	/**  Any JSON, as text of at most 65,536 bytes; a blank one = `{}`. */
+	metadata: string,
+};
 
 /**  Names a preset: `preset-calm-counselor` for a built-in one, `preset-<uuid>` for the user's own. */
 export type PresetId = string;
@@ -950,6 +1636,48 @@ export type PresetOverrides_Serialize = {
 	maxHistoryTokens: number | null,
 	/**  1–3,650 days, or 0 for never. */
 	expiryDays: number | null,
+};
+
+/**  A page of presets. */
+export type PresetPage = PresetPage_Serialize | PresetPage_Deserialize;
+
+/**  A page of presets. */
+export type PresetPage_Deserialize = {
+	/**  Experimental ones first. */
+	presets: Preset_Deserialize[],
+	/**  Number on all pages. */
+	totalCount: number,
+};
+
+/**  A page of presets. */
+export type PresetPage_Serialize = {
+	/**  Experimental ones first. */
+	presets: Preset_Serialize[],
+	/**  Number on all pages. */
+	totalCount: number,
+};
+
+/**  Which presets to list, and which page of them: experimental ones first, then the oldest first. */
+export type PresetQuery = PresetQuery_Serialize | PresetQuery_Deserialize;
+
+/**  Which presets to list, and which page of them: experimental ones first, then the oldest first. */
+export type PresetQuery_Deserialize = {
+	/**  Lists hidden ones too. */
+	includeInactive?: boolean,
+	/**  The page, from 1. */
+	page?: number,
+	/**  Presets a page, 1–500. */
+	pageSize?: number,
+};
+
+/**  Which presets to list, and which page of them: experimental ones first, then the oldest first. */
+export type PresetQuery_Serialize = {
+	/**  Lists hidden ones too. */
+	includeInactive: boolean,
+	/**  The page, from 1. */
+	page: number,
+	/**  Presets a page, 1–500. */
+	pageSize: number,
 };
 
 /**  A template for contexts. */
@@ -1158,6 +1886,14 @@ export type Provider_Serialize = {
 	timeoutSeconds: number,
 };
 
+/**  The history budget that suits a model. */
+export type RecommendedHistory = {
+	/**  The model's window in tokens. */
+	window: number,
+	/**  Tokens to offer as `maxHistoryTokens`. */
+	maxHistoryTokens: number,
+};
+
 /**  The recovery code, shown once. */
 export type RecoverySheet = {
 	/**  The code in groups of characters. */
@@ -1176,8 +1912,105 @@ export type RecoveryWords = {
 	notes: string[],
 };
 
+/**  What a restore would change. */
+export type RestorePreview = RestorePreview_Serialize | RestorePreview_Deserialize;
+
+/**  What a restore would change. */
+export type RestorePreview_Deserialize = {
+	/**  When the backup was made. */
+	madeAt: string,
+	/**  What is in the vault. */
+	now: VaultCounts,
+	/**  What is in the backup. */
+	then: VaultCounts,
+	/**  Contexts that are in the backup alone. */
+	comeBack: NamedContext[],
+	/**  Contexts that are in the vault alone. */
+	disappear: NamedContext[],
+	/**  Messages that are in the vault alone, and would be lost. */
+	newerMessages: number,
+	/**  When the newest of them was written. */
+	newestMessageAt?: string | null,
+};
+
+/**  What a restore would change. */
+export type RestorePreview_Serialize = {
+	/**  When the backup was made. */
+	madeAt: string,
+	/**  What is in the vault. */
+	now: VaultCounts,
+	/**  What is in the backup. */
+	then: VaultCounts,
+	/**  Contexts that are in the backup alone. */
+	comeBack: NamedContext[],
+	/**  Contexts that are in the vault alone. */
+	disappear: NamedContext[],
+	/**  Messages that are in the vault alone, and would be lost. */
+	newerMessages: number,
+	/**  When the newest of them was written. */
+	newestMessageAt: string | null,
+};
+
+/**  One immutable wording of a persona. */
+export type Revision = Revision_Serialize | Revision_Deserialize;
+
 /**  Names a persona revision: the lowercase hex SHA-256 of its content. */
 export type RevisionId = string;
+
+/**  A revision as one context used it. */
+export type RevisionUse = RevisionUse_Serialize | RevisionUse_Deserialize;
+
+/**  A revision as one context used it. */
+export type RevisionUse_Deserialize = {
+	/**  The wording; its `created_at` is its first use by any context. */
+	revision: Revision_Deserialize,
+	/**  When this context first used it. */
+	usedAt: string,
+	/**  Messages of this context that were answered under it. */
+	messageCount: number,
+};
+
+/**  A revision as one context used it. */
+export type RevisionUse_Serialize = {
+	/**  The wording; its `created_at` is its first use by any context. */
+	revision: Revision_Serialize,
+	/**  When this context first used it. */
+	usedAt: string,
+	/**  Messages of this context that were answered under it. */
+	messageCount: number,
+};
+
+/**  One immutable wording of a persona. */
+export type Revision_Deserialize = {
+	/**  SHA-256 of name, system prompt, personality and anchor. */
+	id: RevisionId,
+	/**  The companion's name under this revision; the persona speaks of itself by it. */
+	name: string,
+	/**  Instructions to the model. */
+	systemPrompt: string,
+	/**  The personality in words. */
+	personality: string,
+	/**  Own anchor text; `None` = made from name and personality. */
+	anchor?: string | null,
+	/**  When it was first used. */
+	createdAt: string,
+};
+
+/**  One immutable wording of a persona. */
+export type Revision_Serialize = {
+	/**  SHA-256 of name, system prompt, personality and anchor. */
+	id: RevisionId,
+	/**  The companion's name under this revision; the persona speaks of itself by it. */
+	name: string,
+	/**  Instructions to the model. */
+	systemPrompt: string,
+	/**  The personality in words. */
+	personality: string,
+	/**  Own anchor text; `None` = made from name and personality. */
+	anchor: string | null,
+	/**  When it was first used. */
+	createdAt: string,
+};
 
 /**  Who speaks. */
 export type Role = 
@@ -1187,6 +2020,61 @@ export type Role =
 "assistant" | 
 /**  Instructions to the model. */
 "system";
+
+/**  A message that has what was looked for. */
+export type SearchHit = {
+	/**  The message. */
+	messageId: MessageId,
+	/**  Its conversation. */
+	conversationId: ConversationId,
+	/**  The context it was written to or by. */
+	contextId: ContextId,
+	/**  The conversation's title. */
+	conversationTitle: string,
+	/**  Who wrote it. */
+	role: Role,
+	/**  The text around the first match, in order. */
+	snippet: SnippetPart[],
+	/**  When it was stored. */
+	createdAt: string,
+	/**  Goes into `before` to get the hits after this one; stays good when messages come and go. */
+	cursor: string,
+};
+
+/**  What to look for. All words have to be in one message, the last one as its beginning. */
+export type SearchQuery = SearchQuery_Serialize | SearchQuery_Deserialize;
+
+/**  What to look for. All words have to be in one message, the last one as its beginning. */
+export type SearchQuery_Deserialize = {
+	/**  The user's words, 1–1,000 characters. */
+	text?: string,
+	/**  Only in conversations of this context. */
+	contextId?: ContextId | null,
+	/**  Only what was said then or later. */
+	from?: string | null,
+	/**  Only what was said before. */
+	until?: string | null,
+	/**  At most so many hits, 1–100. */
+	limit?: number,
+	/**  The `cursor` of the last hit of the page before. */
+	before?: string | null,
+};
+
+/**  What to look for. All words have to be in one message, the last one as its beginning. */
+export type SearchQuery_Serialize = {
+	/**  The user's words, 1–1,000 characters. */
+	text: string,
+	/**  Only in conversations of this context. */
+	contextId: ContextId | null,
+	/**  Only what was said then or later. */
+	from: string | null,
+	/**  Only what was said before. */
+	until: string | null,
+	/**  At most so many hits, 1–100. */
+	limit: number,
+	/**  The `cursor` of the last hit of the page before. */
+	before: string | null,
+};
 
 /**  A wish to have an answer. */
 export type SendRequest = SendRequest_Serialize | SendRequest_Deserialize;
@@ -1200,7 +2088,12 @@ contextId: ContextId;
 /**  The conversation to go on with. */
 conversationId?: ConversationId | null; 
 /**  What the user wrote, 1 byte to the configured limit (1 MiB). */
-text: string } | 
+text: string; 
+/**
+ *  Another context that answers this message under its own persona, model and settings; the
+ *  conversation stays with its own context. `None` = that one answers.
+ */
+agentId?: ContextId | null } | 
 /**  Another wording of a user message: a sibling of it, and a reply to that. */
 { kind: "edit"; 
 /**  The user message that is replaced in the shown branch. */
@@ -1224,7 +2117,12 @@ contextId: ContextId;
 /**  The conversation to go on with. */
 conversationId: ConversationId | null; 
 /**  What the user wrote, 1 byte to the configured limit (1 MiB). */
-text: string } | 
+text: string; 
+/**
+ *  Another context that answers this message under its own persona, model and settings; the
+ *  conversation stays with its own context. `None` = that one answers.
+ */
+agentId: ContextId | null } | 
 /**  Another wording of a user message: a sibling of it, and a reply to that. */
 { kind: "edit"; 
 /**  The user message that is replaced in the shown branch. */
@@ -1260,6 +2158,18 @@ export type Settings_Deserialize = {
 	lastContextId?: ContextId | null,
 	/**  The user has seen that this is an AI and no therapist. */
 	aiNoticeAccepted: boolean,
+	/**  What is turned on or off of the features that have a flag. */
+	features: FeatureFlags,
+	/**  Region of the helplines that are shown: an ISO 3166 code of two letters; empty = the system's. */
+	helplineRegion: string,
+	/**  The desktop says when a context is about to expire. */
+	notifications: boolean,
+	/**  What it says may hold names and text, which can then be read on a locked screen. */
+	notificationContent: boolean,
+	/**  Conversations get their titles from the model. */
+	automaticTitles: boolean,
+	/**  How much a vault may hold. */
+	limits: Limits,
 };
 
 /**  All settings; each has a default, and the whole is written at once. */
@@ -1280,6 +2190,26 @@ export type Settings_Serialize = {
 	lastContextId: ContextId | null,
 	/**  The user has seen that this is an AI and no therapist. */
 	aiNoticeAccepted: boolean,
+	/**  What is turned on or off of the features that have a flag. */
+	features: FeatureFlags,
+	/**  Region of the helplines that are shown: an ISO 3166 code of two letters; empty = the system's. */
+	helplineRegion: string,
+	/**  The desktop says when a context is about to expire. */
+	notifications: boolean,
+	/**  What it says may hold names and text, which can then be read on a locked screen. */
+	notificationContent: boolean,
+	/**  Conversations get their titles from the model. */
+	automaticTitles: boolean,
+	/**  How much a vault may hold. */
+	limits: Limits,
+};
+
+/**  A piece of a hit's text. */
+export type SnippetPart = {
+	/**  The text, never empty. */
+	text: string,
+	/**  It is what was looked for. */
+	isMatch: boolean,
 };
 
 /**  Light, dark, or what the system says. */
@@ -1326,6 +2256,40 @@ export type TokenMeter = {
 	estimated: boolean,
 };
 
+/**  What can lie in the trash. */
+export type TrashId = 
+/**  A context, with all its conversations. */
+({ context: ContextId }) & { conversation?: never } | 
+/**  A conversation. */
+({ conversation: ConversationId }) & { context?: never };
+
+/**  Something in the trash, with what decides when it may be purged. */
+export type TrashItem = TrashItem_Serialize | TrashItem_Deserialize;
+
+/**  Something in the trash, with what decides when it may be purged. */
+export type TrashItem_Deserialize = {
+	/**  What it is. */
+	id: TrashId,
+	/**  Since when it lies there. */
+	deletedAt: string,
+	/**  The first start that showed it there; `None` = none yet. */
+	shownAt?: string | null,
+	/**  The app's running time, in milliseconds, when a run of the scheduler first found it due. */
+	purgeDueRunningMs?: number | null,
+};
+
+/**  Something in the trash, with what decides when it may be purged. */
+export type TrashItem_Serialize = {
+	/**  What it is. */
+	id: TrashId,
+	/**  Since when it lies there. */
+	deletedAt: string,
+	/**  The first start that showed it there; `None` = none yet. */
+	shownAt: string | null,
+	/**  The app's running time, in milliseconds, when a run of the scheduler first found it due. */
+	purgeDueRunningMs: number | null,
+};
+
 /**  A way to open the vault. */
 export type UnlockMethod = 
 /**  The system's keychain. */
@@ -1364,6 +2328,16 @@ export type Usage_Serialize = {
 
 /**  The vault was locked or opened from somewhere else than the window that hears this. */
 export type VaultChanged = null;
+
+/**  How much is in a vault. */
+export type VaultCounts = {
+	/**  Contexts. */
+	contexts: number,
+	/**  Conversations. */
+	conversations: number,
+	/**  Messages on all branches. */
+	messages: number,
+};
 
 /**  How a new vault is to be opened from now on; the recovery code always works too. */
 export type VaultOptions = VaultOptions_Serialize | VaultOptions_Deserialize;

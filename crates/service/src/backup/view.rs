@@ -1,0 +1,158 @@
+//! Backups as the window shows them.
+
+use chrono::{DateTime, Utc};
+use evenkeel_domain::ContextId;
+use evenkeel_store::backup::{self, BackupError, BackupKind, BackupResult};
+use serde::{Deserialize, Serialize};
+
+/// A file that is, or looks like, a backup; what cannot be read of it is `null`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct BackupInfo {
+    /// Where it is.
+    pub path: String,
+    /// Its id.
+    pub id: Option<String>,
+    /// Why it was made.
+    pub kind: Option<BackupKind>,
+    /// When it was made.
+    pub made_at: Option<DateTime<Utc>>,
+    /// How large it is.
+    pub size_bytes: u64,
+    /// Contexts in it.
+    pub contexts: Option<u64>,
+    /// Conversations in it.
+    pub conversations: Option<u64>,
+    /// Messages in it.
+    pub messages: Option<u64>,
+    /// When it was last checked completely.
+    pub verified_at: Option<DateTime<Utc>>,
+    /// Why it cannot be relied on: `damaged`, `wrongKey`, `otherVault`, `tooNew` or `foreign`.
+    pub problem: Option<String>,
+    /// The newest of the profile that is known to be whole.
+    pub is_newest: bool,
+}
+
+impl BackupInfo {
+    /// One file.
+    pub(crate) fn of(info: &backup::BackupInfo, is_newest: bool) -> Self {
+        let about = info.about.as_ref();
+        let counts = about.and_then(|about| about.counts);
+        Self {
+            path: info.path.display().to_string(),
+            id: about.map(|about| about.id.to_string()),
+            kind: about.map(|about| about.kind),
+            made_at: about.map(|about| about.made_at),
+            size_bytes: info.size_bytes,
+            contexts: counts.map(|counts| counts.contexts),
+            conversations: counts.map(|counts| counts.conversations),
+            messages: counts.map(|counts| counts.messages),
+            verified_at: info.verified_at,
+            problem: problem(&info.result).map(str::to_owned),
+            is_newest,
+        }
+    }
+
+    /// All files of the profile's folder, in the order given: newest first.
+    pub(crate) fn of_folder(infos: &[backup::BackupInfo]) -> Vec<Self> {
+        let newest = infos.iter().position(|info| info.result == BackupResult::Verified);
+        infos.iter().enumerate().map(|(at, info)| Self::of(info, Some(at) == newest)).collect()
+    }
+
+    /// One that was made and checked just now.
+    pub(crate) fn newest(info: &backup::BackupInfo) -> Self {
+        Self::of(info, true)
+    }
+
+    /// What is wrong with a file that failed its check; nothing where the failure says nothing of it.
+    pub(crate) fn problem_of(error: &BackupError) -> Option<&'static str> {
+        match error {
+            BackupError::Damaged { .. } => Some("damaged"),
+            BackupError::WrongKey { .. } => Some("wrongKey"),
+            BackupError::OtherVault { .. } => Some("otherVault"),
+            BackupError::TooNew { .. } => Some("tooNew"),
+            BackupError::Foreign { .. } => Some("foreign"),
+            _ => None,
+        }
+    }
+}
+
+fn problem(result: &BackupResult) -> Option<&'static str> {
+    match result {
+        BackupResult::Verified | BackupResult::Unverified => None,
+        BackupResult::Damaged { .. } => Some("damaged"),
+        BackupResult::WrongKey => Some("wrongKey"),
+        BackupResult::OtherVault => Some("otherVault"),
+        BackupResult::TooNew => Some("tooNew"),
+        BackupResult::Foreign => Some("foreign"),
+    }
+}
+
+/// How much is in a vault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct VaultCounts {
+    /// Contexts.
+    pub contexts: u64,
+    /// Conversations.
+    pub conversations: u64,
+    /// Messages on all branches.
+    pub messages: u64,
+}
+
+impl From<backup::BackupCounts> for VaultCounts {
+    fn from(counts: backup::BackupCounts) -> Self {
+        Self { contexts: counts.contexts, conversations: counts.conversations, messages: counts.messages }
+    }
+}
+
+/// A context by its id and name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct NamedContext {
+    /// Its id.
+    pub id: ContextId,
+    /// Its name.
+    pub name: String,
+}
+
+/// What a restore would change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RestorePreview {
+    /// When the backup was made.
+    pub made_at: DateTime<Utc>,
+    /// What is in the vault.
+    pub now: VaultCounts,
+    /// What is in the backup.
+    pub then: VaultCounts,
+    /// Contexts that are in the backup alone.
+    pub come_back: Vec<NamedContext>,
+    /// Contexts that are in the vault alone.
+    pub disappear: Vec<NamedContext>,
+    /// Messages that are in the vault alone, and would be lost.
+    pub newer_messages: u64,
+    /// When the newest of them was written.
+    pub newest_message_at: Option<DateTime<Utc>>,
+}
+
+impl From<backup::RestorePreview> for RestorePreview {
+    fn from(preview: backup::RestorePreview) -> Self {
+        let named = |contexts: Vec<backup::NamedContext>| {
+            contexts.into_iter().map(|context| NamedContext { id: context.id, name: context.name }).collect()
+        };
+        Self {
+            made_at: preview.backup.made_at,
+            now: preview.now.into(),
+            then: preview.then.into(),
+            come_back: named(preview.returning),
+            disappear: named(preview.vanishing),
+            newer_messages: preview.lost_messages,
+            newest_message_at: preview.lost_between.map(|(_, newest)| newest),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What is typed and not sent.
+
+use crate::{Service, ServiceError};
+use evenkeel_domain::{DraftKey, ErrorCode, FieldError};
+
+impl Service {
+    /// What is typed for a conversation, or for a new one with a context; empty if nothing is.
+    ///
+    /// # Errors
+    /// The vault is locked or cannot be read.
+    pub async fn draft_get(&self, key: DraftKey) -> Result<String, ServiceError> {
+        let draft = self.session()?.read(move |r| r.composer_draft(key)).await?;
+        Ok(draft.map(|draft| draft.text).unwrap_or_default())
+    }
+
+    /// Keeps what is typed; an empty text is forgotten.
+    ///
+    /// # Errors
+    /// The text is larger than a message may be or has a NUL, or the conversation or context is gone.
+    pub async fn draft_put(&self, key: DraftKey, text: String) -> Result<(), ServiceError> {
+        self.check_size(&text)?;
+        if text.contains('\0') {
+            let value = "text with a NUL character".to_owned();
+            return Err(FieldError { field: "text", value, range: "text without NUL characters".into() }.into());
+        }
+        let now = self.now();
+        match self.session()?.write(move |w| w.put_composer_draft(key, &text, now)).await {
+            // Says what there is instead.
+            Err(error) if error.code() == ErrorCode::NotFound => {
+                match key {
+                    DraftKey::Conversation(id) => self.conversation_get(id).await.map(drop)?,
+                    DraftKey::Context(id) => self.context_get(id).await.map(drop)?,
+                }
+                Err(error)
+            }
+            kept => kept,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! How long the app has run in all, and whether its clock jumped: what purging goes by.
+
+use super::Started;
+use crate::session::Session;
+use crate::{Service, ServiceError};
+use chrono::{DateTime, Utc};
+use evenkeel_domain::{ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold};
+use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
+use evenkeel_vault::JobLock;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// Running time that may be lost when the process is killed.
+const KEPT_EVERY: Duration = Duration::from_secs(300);
+/// Of several processes one counts, or two windows would make a day pass in half of it.
+const COUNTER: &str = "running";
+/// The last time that the clock was seen at, in milliseconds.
+const SEEN: &str = "clock_seen";
+/// Until when deletions rest.
+const HOLD: &str = "deletion_hold";
+
+/// What one opening of the vault knows of its clocks.
+pub(crate) struct Pulse {
+    watch: ClockWatch,
+    /// The monotonic time up to which running time is in the vault.
+    counted: Duration,
+    /// The clock jumped, and that is not in the vault yet.
+    jumped: bool,
+    right: Option<JobLock>,
+}
+
+/// Both clocks, and whether deletions rest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub reading: ClockReading,
+    pub hold: DeletionHold,
+}
+
+impl Service {
+    /// Reads the clocks, and keeps the running time where enough of it has passed, the clock jumped,
+    /// or it is wished.
+    pub(super) async fn pulse(&self, started: &Started, session: &Session, keep: bool) -> Result<Moment, ServiceError> {
+        let mut known = started.pulse.lock().await;
+        let sample = ClockSample { wall: self.now(), monotonic: self.0.options.clock.monotonic() };
+        let pulse = match &mut *known {
+            Some(pulse) => pulse,
+            none => none.insert(self.first_pulse(started, session).await?),
+        };
+        if let ClockVerdict::Jumped { by } = pulse.watch.observe(sample) {
+            tracing::warn!(minutes = by.num_minutes(), "the clock jumped; deletions rest for a day of running time");
+            pulse.jumped = true;
+        }
+        if pulse.right.is_none() {
+            // Until now another process has counted.
+            pulse.right = self.right_to_count()?;
+            pulse.counted = sample.monotonic;
+        }
+        let elapsed = sample.monotonic.saturating_sub(pulse.counted);
+        let jumped = pulse.jumped;
+        if !(jumped || keep || elapsed >= KEPT_EVERY) {
+            let reading = move |r: &ReadHandle<'_>| Ok(Moment { reading: reading(r, sample.wall, elapsed)?, hold: hold(r)? });
+            return session.read(reading).await;
+        }
+        let moment = session.write(move |w| kept(w, sample.wall, elapsed, jumped)).await?;
+        (pulse.counted, pulse.jumped) = (sample.monotonic, false);
+        Ok(moment)
+    }
+
+    async fn first_pulse(&self, started: &Started, session: &Session) -> Result<Pulse, ServiceError> {
+        let seen = session.read(|r| state::<i64>(r, SEEN)).await?.and_then(DateTime::from_timestamp_millis);
+        let began = started.began;
+        let jumped = seen.is_some_and(|seen| ClockWatch::at_start(seen, began.wall) != ClockVerdict::Steady);
+        Ok(Pulse { watch: ClockWatch::new(began), counted: began.monotonic, jumped, right: self.right_to_count()? })
+    }
+
+    fn right_to_count(&self) -> Result<Option<JobLock>, ServiceError> {
+        Ok(JobLock::take(&self.0.options.profile, COUNTER)?)
+    }
+}
+
+fn kept(w: &mut WriteHandle<'_>, wall: DateTime<Utc>, elapsed: Duration, jumped: bool) -> Result<Moment, StoreError> {
+    let running = Duration::from_millis(w.add_running_ms(millis(elapsed))?);
+    w.put_app_state(SEEN, &wall.timestamp_millis().to_string())?;
+    let mut hold = hold(w)?;
+    if jumped {
+        hold = hold.after_jump(running);
+        put_state(w, HOLD, &hold)?;
+    }
+    Ok(Moment { reading: ClockReading { wall, running }, hold })
+}
+
+fn reading(r: &ReadHandle<'_>, wall: DateTime<Utc>, elapsed: Duration) -> Result<ClockReading, StoreError> {
+    Ok(ClockReading { wall, running: Duration::from_millis(r.running_ms()?).saturating_add(elapsed) })
+}
+
+fn hold(r: &ReadHandle<'_>) -> Result<DeletionHold, StoreError> {
+    Ok(state(r, HOLD)?.unwrap_or_default())
+}
+
+/// Whole milliseconds of a running time.
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What the app remembers under a key; nothing where that cannot be read by this version.
+pub(super) fn state<T: DeserializeOwned>(r: &ReadHandle<'_>, key: &str) -> Result<Option<T>, StoreError> {
+    Ok(r.app_state(key)?.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Remembers something under a key.
+pub(super) fn put_state<T: Serialize>(w: &mut WriteHandle<'_>, key: &str, value: &T) -> Result<(), StoreError> {
+    match serde_json::to_string(value) {
+        Ok(text) => w.put_app_state(key, &text),
+        Err(_) => Err(StoreError::DamagedValue { what: format!("app_state.{key}") }),
+    }
+}

@@ -1,0 +1,241 @@
+//! Titles that a model gives to conversations, in the background.
+//!
+//! A title is asked of the model that answers the conversation anyway, so that no text goes
+//! anywhere it has not been; it gives way to every reply, and never replaces a title of the user's.
+
+use crate::model::{Chosen, Ready};
+use crate::{Service, ServiceError};
+use evenkeel_domain::{Conversation, ConversationId, Feature, Message, ProviderId, ProviderLocality, Role, TitleSource};
+use evenkeel_provider::{ChatMessage, ChatRequest, ModelEvent};
+use futures::StreamExt;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Replies that a conversation has before it gets a title: one alone says too little.
+const REPLIES: usize = 2;
+/// Messages that a title is made from, and characters of each.
+const MESSAGES: u32 = 6;
+const EXCERPT: usize = 400;
+/// Tokens of the model's answer.
+const TOKENS: u32 = 48;
+/// The most characters of a title; a longer answer is no title.
+const LONGEST: usize = 80;
+/// The most that is read of an answer.
+const READ: usize = 2_000;
+/// Time for the answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Answers that were no titles after which a conversation is left alone until the app starts again.
+const TRIES: u32 = 3;
+
+const TASK: &str = "Give the conversation below a title of two to six words, in the language that the user writes. \
+                    Answer with the title alone, without quotation marks and without a full stop.";
+
+/// The conversations that were asked about.
+#[derive(Default)]
+pub(crate) struct Titles(Mutex<HashMap<ConversationId, Tried>>);
+
+#[derive(Default, Clone, Copy)]
+struct Tried {
+    is_asked: bool,
+    failures: u32,
+}
+
+impl Titles {
+    /// Takes the turn to ask about a conversation; false while somebody has it, or after too many failures.
+    fn begin(&self, id: ConversationId) -> bool {
+        let mut tried = self.lock();
+        let tried = tried.entry(id).or_default();
+        let may = !tried.is_asked && tried.failures < TRIES;
+        tried.is_asked |= may;
+        may
+    }
+
+    fn end(&self, id: ConversationId, failed: bool) {
+        if let Some(tried) = self.lock().get_mut(&id) {
+            *tried = Tried { is_asked: false, failures: tried.failures + u32::from(failed) };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Tried>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How asking ended.
+enum Asked {
+    Title(String),
+    /// The answer was no title.
+    Nothing,
+    /// A reply began, or the app closes.
+    GaveWay,
+}
+
+impl Service {
+    /// Gives a conversation a title some time from now, if it is due for one; nobody waits for it.
+    pub(crate) fn title_later(&self, id: ConversationId) {
+        let service = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = service.title_conversation(id).await {
+                tracing::info!(code = error.code().as_str(), "a conversation got no title");
+            }
+        });
+    }
+
+    /// Asks the model that answers a conversation for its title. Does nothing, and answers false,
+    /// where titles are turned off, the conversation has one or has fewer than two replies, the
+    /// model is small or elsewhere and has not seen the conversation, or a reply comes between.
+    ///
+    /// # Errors
+    /// There is no such conversation, or the model cannot be reached.
+    pub(crate) async fn title_conversation(&self, id: ConversationId) -> Result<bool, ServiceError> {
+        let wished = self.is_on(Feature::AutomaticTitles) && self.session()?.settings().automatic_titles;
+        if !wished || !self.titles().begin(id) {
+            return Ok(false);
+        }
+        let asked = self.ask_for_title(id).await;
+        self.titles().end(id, matches!(asked, Err(_) | Ok(Some(Asked::Nothing))));
+        match asked? {
+            Some(Asked::Title(title)) => self.session()?.write(move |w| w.title_conversation(id, &title)).await,
+            _ => Ok(false),
+        }
+    }
+
+    async fn ask_for_title(&self, id: ConversationId) -> Result<Option<Asked>, ServiceError> {
+        let give_way = self.replies().give_way();
+        tokio::pin!(give_way);
+        // What is told from here on is heard, also before it is waited for.
+        give_way.as_mut().enable();
+        if !self.replies().is_empty() {
+            return Ok(Some(Asked::GaveWay));
+        }
+        let conversation = self.conversation_get(id).await?;
+        let Some(leaf) = conversation.active_leaf_id.filter(|_| is_due(&conversation)) else { return Ok(None) };
+        let messages = self.session()?.read(move |r| r.path_from_start(leaf, MESSAGES)).await?;
+        let context = self.context_get(conversation.context_id).await?;
+        let chosen = self.chosen_model(&context).await?;
+        if context.deleted_at.is_some() || !has_replies(&messages) || !may_read(&chosen, &messages) {
+            return Ok(None);
+        }
+        let asking = async {
+            let ready = self.ready(&chosen, &context).await?;
+            Ok::<_, ServiceError>(Some(title_by(&ready, &chosen, &messages).await?))
+        };
+        tokio::select! {
+            asked = tokio::time::timeout(PATIENCE, asking) => asked.unwrap_or(Ok(Some(Asked::Nothing))),
+            () = give_way => Ok(Some(Asked::GaveWay)),
+        }
+    }
+}
+
+fn is_due(conversation: &Conversation) -> bool {
+    conversation.title_source == TitleSource::Beginning && conversation.deleted_at.is_none()
+}
+
+fn has_replies(messages: &[Message]) -> bool {
+    messages.iter().filter(|message| message.role == Role::Assistant).count() >= REPLIES
+}
+
+/// A small model's title says less than the user's own words; one elsewhere may read only what it
+/// was sent before.
+fn may_read(chosen: &Chosen, messages: &[Message]) -> bool {
+    let is_local = chosen.provider.locality == ProviderLocality::Local;
+    !chosen.is_small && (is_local || has_seen(chosen.provider.id, messages))
+}
+
+/// Whether the newest reply came from a provider, which then was sent what stands before it.
+fn has_seen(provider: ProviderId, messages: &[Message]) -> bool {
+    let newest = messages.iter().rfind(|message| message.role == Role::Assistant);
+    newest.and_then(|reply| reply.model.as_ref()).is_some_and(|model| model.provider_id == provider)
+}
+
+async fn title_by(ready: &Ready, chosen: &Chosen, messages: &[Message]) -> Result<Asked, ServiceError> {
+    let request = ChatRequest {
+        model: ready.model_name.clone(),
+        messages: vec![ChatMessage::new(Role::System, TASK), ChatMessage::new(Role::User, excerpt(messages))],
+        temperature: Some(0.2),
+        max_tokens: Some(TOKENS),
+        window: Some(chosen.window),
+        background: ready.is_engine,
+        ..ChatRequest::default()
+    };
+    let mut stream = ready.model.stream(request).await?;
+    let mut answer = String::new();
+    while let Some(event) = stream.next().await {
+        match event? {
+            ModelEvent::Text(delta) if answer.len() < READ => answer.push_str(&delta),
+            ModelEvent::End(_) => break,
+            _ => {}
+        }
+    }
+    Ok(title_in(&answer).map_or(Asked::Nothing, Asked::Title))
+}
+
+/// The beginning of each message, as data.
+fn excerpt(messages: &[Message]) -> String {
+    let line = |message: &Message| {
+        let speaker = if message.role == Role::User { "User" } else { "Companion" };
+        let words: Vec<&str> = message.content.split_whitespace().collect();
+        format!("{speaker}: {}", words.join(" ").chars().take(EXCERPT).collect::<String>())
+    };
+    messages.iter().filter(|message| message.role != Role::System).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The title in a model's answer, without what models put around it; `None` if it is none.
+fn title_in(answer: &str) -> Option<String> {
+    let line = answer.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let plain: String = line.chars().filter(|character| !character.is_control()).collect();
+    let around = |character: char| character.is_whitespace() || "\"'`*_#.“”„‟«»‹›「」『』".contains(character);
+    let bare = plain.trim_matches(around);
+    let bare = match bare.split_once(':') {
+        Some((label, rest)) if label.eq_ignore_ascii_case("title") => rest.trim_matches(around),
+        _ => bare,
+    };
+    let title = bare.split_whitespace().collect::<Vec<_>>().join(" ");
+    (1..=LONGEST).contains(&title.chars().count()).then_some(title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn titles_lose_what_models_put_around_them() {
+        for (answer, title) in [
+            ("Trouble at Work", Some("Trouble at Work")),
+            ("\n\n  **Title: \"Trouble at   Work.\"**\nIt is about work.", Some("Trouble at Work")),
+            ("„Ärger bei der Arbeit“", Some("Ärger bei der Arbeit")),
+            ("مشكلة في العمل", Some("مشكلة في العمل")),
+            ("Plan: the next week", Some("Plan: the next week")),
+            ("", None),
+            (" \n\"\"\n", None),
+        ] {
+            assert_eq!(title_in(answer).as_deref(), title, "{answer:?}");
+        }
+        assert_eq!(title_in(&"word ".repeat(40)), None, "an essay is no title");
+    }
+
+    #[test]
+    fn a_conversation_is_asked_about_by_one_at_a_time_and_not_for_ever() {
+        let titles = Titles::default();
+        let id = ConversationId::from_parts(chrono::DateTime::UNIX_EPOCH, [1; 10]);
+        assert_eq!([titles.begin(id), titles.begin(id)], [true, false]);
+        titles.end(id, false);
+        for _ in 0..TRIES {
+            assert!(titles.begin(id));
+            titles.end(id, true);
+        }
+        assert!(!titles.begin(id));
+    }
+
+    proptest! {
+        #[test]
+        fn a_title_is_one_line_of_its_length(answer in "\\PC*(\\n\\PC*){0,3}") {
+            if let Some(title) = title_in(&answer) {
+                prop_assert!((1..=LONGEST).contains(&title.chars().count()));
+                prop_assert!(!title.chars().any(char::is_control));
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use chrono::TimeDelta;
+use evenkeel_domain::{MessageStatus, ModelChoice, ProviderId, TitleSource, TokenCount, Usage, Vote};
+
+fn at(minutes: i64) -> DateTime<Utc> {
+    DateTime::parse_from_rfc3339("2026-03-01T09:00:00Z").unwrap().to_utc() + TimeDelta::minutes(minutes)
+}
+
+fn message_id(number: u8) -> MessageId {
+    MessageId::from_parts(at(0), [number; 10])
+}
+
+fn context_id(number: u8) -> ContextId {
+    ContextId::from_parts(at(0), [number; 10])
+}
+
+fn message(number: u8, parent: Option<u8>, role: Role, content: &str) -> Message {
+    Message {
+        id: message_id(number),
+        conversation_id: ConversationId::from_parts(at(0), [9; 10]),
+        context_id: context_id(1),
+        parent_id: parent.map(message_id),
+        role,
+        content: content.into(),
+        reasoning: None,
+        status: MessageStatus::Complete,
+        token_count: Some(TokenCount { tokens: 3, tokenizer: "o200k".into() }),
+        revision_id: None,
+        model: None,
+        usage: None,
+        created_at: at(i64::from(number)),
+        sibling_ids: vec![message_id(number)],
+        vote: None,
+    }
+}
+
+fn reply(number: u8, parent: u8, revision: &Revision, content: &str) -> Message {
+    Message {
+        revision_id: Some(revision.id.clone()),
+        model: Some(ModelChoice { provider_id: ProviderId::from_parts(at(0), [7; 10]), model: "some-model".into() }),
+        usage: Some(Usage { prompt_tokens: 40, completion_tokens: 5, cached_tokens: None }),
+        ..message(number, Some(parent), Role::Assistant, content)
+    }
+}
+
+/// Two companions, a branch that is not shown, and a reply that was stopped.
+fn record() -> Record {
+    let mara = Revision::new("Mara", "Mara is calm.", "Mara listens.", None, at(0));
+    let otto = Revision::new("Otto", "Otto counts.", "", Some("Otto counts on."), at(0));
+    let mut stopped = reply(4, 3, &mara, "# Not a title of the file\n\nBut a heading.  \n");
+    (stopped.status, stopped.vote) = (MessageStatus::Stopped, Some(Vote::Up));
+    let mut by_otto = reply(6, 5, &otto, "Two.");
+    (by_otto.context_id, by_otto.reasoning) = (context_id(2), Some("One and one.".into()));
+    let conversation = Conversation {
+        id: ConversationId::from_parts(at(0), [9; 10]),
+        context_id: context_id(1),
+        title: "A \"bad\" day\nand more".into(),
+        title_source: TitleSource::User,
+        active_leaf_id: Some(message_id(6)),
+        message_count: 6,
+        is_pinned: true,
+        is_archived: false,
+        tags: vec!["work".into(), "فكرة".into()],
+        created_at: at(0),
+        last_activity_at: at(6),
+        deleted_at: None,
+    };
+    Record {
+        conversation,
+        companion: Some("Mara".into()),
+        messages: vec![
+            message(1, None, Role::User, "EVERYTHING is ruined!!!"),
+            reply(2, 1, &mara, "Another answer."),
+            message(3, None, Role::User, "Everything is <b>ruined</b>."),
+            stopped,
+            message(5, Some(4), Role::User, "What is 1 + 1?"),
+            by_otto,
+        ],
+        revisions: [mara, otto].map(|revision| (revision.id.clone(), revision)).into(),
+        names: HashMap::new(),
+        exported_at: at(60),
+    }
+}
+
+#[test]
+fn markdown_has_the_shown_branch() {
+    insta::assert_snapshot!(markdown::written(&record()));
+}
+
+#[test]
+fn json_has_every_branch() {
+    insta::assert_snapshot!(json::written(&record()).unwrap());
+}
+
+#[test]
+fn a_ring_of_parents_ends() {
+    let mut damaged = record();
+    damaged.messages[2].parent_id = Some(message_id(6));
+    assert_eq!(damaged.shown().len(), damaged.messages.len());
+}
+
+#[test]
+fn file_names_are_names_on_every_system() {
+    for (title, stem) in [
+        ("Trouble at work", "Trouble at work"),
+        ("../../etc/passwd", "etc passwd"),
+        ("a/b\\c:d*e?f\"g<h>i|j\0k\n", "a b c d e f g h i j k"),
+        ("...", "conversation"),
+        ("", "conversation"),
+    ] {
+        assert_eq!(file_stem(title), stem);
+    }
+    assert_eq!(file_stem(&"ü".repeat(200)).chars().count(), 60);
+}

@@ -1,0 +1,147 @@
+//! The trash: what goes there, what comes back, and what is deleted for good by the user's word.
+
+use crate::context::{is_full, names, too_many};
+use crate::missing::{LISTED, missing};
+use crate::{Service, ServiceError};
+use evenkeel_domain::{Context, ContextId, ContextQuery, ConversationId, ErrorBody, ErrorCode, TrashId, TrashItem};
+
+impl Service {
+    /// Puts a context into the trash, with its conversations.
+    ///
+    /// # Errors
+    /// There is no such context.
+    pub async fn context_delete(&self, id: ContextId) -> Result<(), ServiceError> {
+        self.context_get(id).await?;
+        let now = self.now();
+        self.session()?.write(move |w| w.trash_context(id, now)).await
+    }
+
+    /// Takes a context out of the trash; its lifetime begins anew.
+    ///
+    /// # Errors
+    /// It does not lie in the trash (the error lists what does), or the vault holds as many
+    /// contexts as it may.
+    pub async fn context_restore(&self, id: ContextId) -> Result<Context, ServiceError> {
+        let (days, limit, now) = (self.trashed_context(id).await?.expiry_days, self.limits().contexts, self.now());
+        let restored = self
+            .session()?
+            .write(move |w| {
+                if is_full(w, limit, now)? {
+                    return Ok(false);
+                }
+                w.restore_context(id, now, Context::expiry(now, days))?;
+                Ok(true)
+            })
+            .await?;
+        if restored { self.context_get(id).await } else { Err(too_many(limit)) }
+    }
+
+    /// Deletes a context in the trash for good, with all its conversations, behind a backup.
+    ///
+    /// # Errors
+    /// It does not lie in the trash, a reply is being written in it, or no backup could be made.
+    pub async fn context_purge(&self, id: ContextId) -> Result<(), ServiceError> {
+        self.trashed_context(id).await?;
+        self.purge(vec![TrashId::Context(id)]).await.map(|_| ())
+    }
+
+    /// Deletes conversations in the trash for good, behind a backup; others are passed over.
+    ///
+    /// # Errors
+    /// A reply is being written in one of them, or no backup could be made.
+    pub async fn conversation_purge(&self, ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ServiceError> {
+        self.purge(ids.into_iter().map(TrashId::Conversation).collect()).await
+    }
+
+    /// What lies in the trash, the last deleted first. It counts as shown from now on.
+    ///
+    /// # Errors
+    /// The vault is locked or cannot be read or written.
+    pub async fn trash_list(&self) -> Result<Vec<TrashItem>, ServiceError> {
+        let session = self.session()?;
+        let items = session.read(|r| r.trash()).await?;
+        if items.iter().all(|item| item.shown_at.is_some()) {
+            return Ok(items);
+        }
+        let now = self.now();
+        session
+            .write(move |w| {
+                w.mark_trash_shown(now)?;
+                w.trash()
+            })
+            .await
+    }
+
+    /// Deletes what lies in the trash for good, behind a backup.
+    ///
+    /// # Errors
+    /// A reply is being written in it, or no backup could be made.
+    pub async fn trash_empty(&self) -> Result<(), ServiceError> {
+        let items = self.session()?.read(|r| r.trash()).await?;
+        self.purge(items.into_iter().map(|item| item.id).collect()).await.map(|_| ())
+    }
+
+    /// Deletes those of the items for good that lie in the trash when the backup is made; gives the
+    /// conversations that were named and are gone.
+    async fn purge(&self, items: Vec<TrashId>) -> Result<Vec<ConversationId>, ServiceError> {
+        let session = self.session()?;
+        let in_trash = session.read(|r| r.trash()).await?;
+        let items: Vec<TrashId> = items.into_iter().filter(|id| in_trash.iter().any(|item| item.id == *id)).collect();
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.check_quiet(&items).await?;
+        self.back_up_before_purge().await?;
+        let now = self.now();
+        session
+            .write(move |w| {
+                let (mut contexts, mut conversations) = (Vec::new(), Vec::new());
+                for item in items {
+                    match item {
+                        TrashId::Context(id) => contexts.push(id),
+                        TrashId::Conversation(id) => conversations.push(id),
+                    }
+                }
+                let purged = w.purge_conversations(&conversations)?;
+                for id in contexts {
+                    // What was restored while the backup was made stays.
+                    if w.context(id)?.is_some_and(|context| context.deleted_at.is_some()) {
+                        w.purge_context(id, now)?;
+                    }
+                }
+                Ok(purged)
+            })
+            .await
+    }
+
+    /// Refuses while a reply is being written in what is to be deleted.
+    async fn check_quiet(&self, items: &[TrashId]) -> Result<(), ServiceError> {
+        for id in self.replies().under_way() {
+            let context = self.session()?.read(move |r| r.conversation(id)).await?.map(|found| found.context_id);
+            let is_meant = |item: &TrashId| match item {
+                TrashId::Conversation(item) => *item == id,
+                TrashId::Context(item) => Some(*item) == context,
+            };
+            if items.iter().any(is_meant) {
+                let message = "a reply is being written in what is to be deleted; stop it or wait for its end";
+                return Err(ErrorBody::new(ErrorCode::Busy, message).with("conversationId", id).into());
+            }
+        }
+        Ok(())
+    }
+
+    async fn trashed_context(&self, id: ContextId) -> Result<Context, ServiceError> {
+        let now = self.now();
+        let (found, others) = self
+            .session()?
+            .read(move |r| {
+                let query = ContextQuery { only_deleted: true, page_size: LISTED, ..ContextQuery::default() };
+                match r.context(id)?.filter(|context| context.deleted_at.is_some()) {
+                    Some(context) => Ok((Some(context), Vec::new())),
+                    None => Ok((None, r.contexts_page(&query, now)?.0)),
+                }
+            })
+            .await?;
+        found.ok_or_else(|| missing("context in the trash", id, &names(&others)))
+    }
+}

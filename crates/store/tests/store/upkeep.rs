@@ -1,0 +1,112 @@
+//! What the scheduler asks of the store: lifetimes, what can be forgotten, and room given back.
+
+use crate::room::{KEY, Room, at, context, context_id, conversation, conversation_id, message, message_id};
+use evenkeel_domain::DraftKey;
+use evenkeel_store::{Noun, SCHEMA_VERSION, Store};
+use std::sync::{Arc, Mutex};
+
+#[test]
+fn lifetimes_are_those_that_end_or_rest_outside_the_trash() {
+    let room = Room::new();
+    room.write(|write| {
+        for number in 1..=5 {
+            let (mut one, revision) = context(number, &format!("Context {number}"));
+            one.expires_at = if number == 2 { None } else { Some(at(9_000 - i64::try_from(number).unwrap())) };
+            write.insert_context(&one, &revision)?;
+        }
+        write.trash_context(context_id(3), at(4))?;
+        write.set_context_active(context_id(4), false, at(4))?;
+        write.purge_context(context_id(5), at(4))
+    });
+    let lifetimes = room.read(|read| read.lifetimes());
+    let found: Vec<_> = lifetimes.iter().map(|one| (one.context_id, one.is_active)).collect();
+    assert_eq!(found, [(context_id(4), false), (context_id(1), true)], "those that end first before the others");
+    assert_eq!((lifetimes[1].name.as_str(), lifetimes[1].last_interaction_at), ("Context 1", at(1)));
+    assert_eq!(lifetimes[1].expires_at, Some(at(8_999)));
+    room.write(|write| write.set_context_active(context_id(2), false, at(5)));
+    assert_eq!(room.read(|read| read.lifetimes())[2].expires_at, None, "one without an end that is switched off");
+    assert_eq!(room.read(|read| read.item_count()), 4);
+}
+
+#[test]
+fn old_drafts_are_forgotten_and_told() {
+    let room = Room::furnished();
+    room.write(|write| {
+        write.put_composer_draft(DraftKey::Context(context_id(1)), "old", at(10))?;
+        write.put_composer_draft(DraftKey::Conversation(conversation_id(1)), "new", at(20))
+    });
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = told.clone();
+    let _subscription = room.store.subscribe(move |change| heard.lock().unwrap().push(change.noun));
+    assert_eq!(
+        (room.read(|read| read.composer_draft_count(at(20))), room.read(|read| read.composer_draft_count(at(21)))),
+        (1, 2)
+    );
+    assert_eq!(room.write(|write| write.forget_composer_drafts(at(20))), 1);
+    assert_eq!(room.read(|read| read.composer_draft(DraftKey::Context(context_id(1)))), None);
+    assert!(room.read(|read| read.composer_draft(DraftKey::Conversation(conversation_id(1)))).is_some());
+    assert_eq!(*told.lock().unwrap(), [Noun::Draft]);
+}
+
+#[test]
+fn deleted_messages_are_counted_by_their_time() {
+    let room = Room::furnished();
+    room.write(|write| {
+        write.insert_message(message(1, None))?;
+        write.delete_message(message_id(1), at(10))
+    });
+    assert_eq!(
+        (room.read(|read| read.deleted_message_count(at(10))), room.read(|read| read.deleted_message_count(at(11)))),
+        (0, 1)
+    );
+}
+
+#[test]
+fn looking_at_the_schema_changes_nothing() {
+    let room = Room::furnished();
+    let path = room.path();
+    assert_eq!(Store::schema(&path, &KEY).unwrap(), SCHEMA_VERSION);
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("vault.db");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/vault-v1.db"), &old).unwrap();
+    let before = std::fs::read(&old).unwrap();
+    assert_eq!(Store::schema(&old, &KEY).unwrap(), 1);
+    assert!(std::fs::read(&old).unwrap() == before);
+    assert!(Store::schema(&old, &[7; 32]).is_err() && Store::schema(&folder.path().join("none.db"), &KEY).is_err());
+}
+
+fn bytes(room: &Room, end: &str) -> u64 {
+    let name = format!("{}{end}", room.path().display());
+    std::fs::metadata(name).map_or(0, |file| file.len())
+}
+
+#[test]
+fn what_was_deleted_gives_its_room_back_to_the_disk() {
+    let room = Room::furnished();
+    room.write(|write| {
+        write.insert_conversation(&conversation(2, 1))?;
+        for number in 1..=400 {
+            let mut one = message(number, (number > 1).then(|| number - 1));
+            one.conversation_id = conversation_id(2);
+            one.content = format!("message {number} ").repeat(400);
+            write.insert_message(one)?;
+        }
+        write.delete_conversation(conversation_id(2))
+    });
+    let free = room.read(|read| read.vault_statistics()).free_bytes;
+    assert!(free > 1_000_000, "{free}");
+    let mut asked = 0;
+    let partly = room.store.compact(&mut || {
+        asked += 1;
+        false
+    });
+    assert_eq!((partly.unwrap(), asked), (256 * 4_096, 1), "it stops where it is asked to");
+    let given = room.store.compact(&mut || true).unwrap();
+    assert_eq!(given + 256 * 4_096, free);
+    assert_eq!(room.read(|read| read.vault_statistics()).free_bytes, 0);
+    assert!(bytes(&room, "") < 1_000_000 && bytes(&room, "-wal") == 0, "{} {}", bytes(&room, ""), bytes(&room, "-wal"));
+    assert_eq!(room.store.full_check().unwrap(), Vec::<String>::new());
+    assert_eq!(room.store.compact(&mut || true).unwrap(), 0);
+    room.write(|write| write.insert_message(message(500, None)));
+    assert_eq!(room.reopened().store.full_check().unwrap(), Vec::<String>::new());
+}
