@@ -14,6 +14,11 @@ use url::Url;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long an unused connection is kept. Shorter than the 5 seconds after which local servers (llama.cpp,
+/// uvicorn, Node) close it: a message sent at that moment would break off.
+const IDLE_LOCAL: Duration = Duration::from_secs(3);
+/// The same for servers elsewhere, which keep connections for a minute and more.
+const IDLE_REMOTE: Duration = Duration::from_secs(50);
 /// What every request is named by.
 const USER_AGENT: &str = concat!("Evenkeel/", env!("CARGO_PKG_VERSION"));
 
@@ -203,6 +208,10 @@ fn build(lane: Lane) -> Result<Client, reqwest::Error> {
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .dns_resolver(Arc::new(GuardedResolver { loopback_only: lane != Lane::Remote }));
+    let builder = builder.pool_idle_timeout(match lane {
+        Lane::Loopback | Lane::LoopbackTls => IDLE_LOCAL,
+        Lane::Remote => IDLE_REMOTE,
+    });
     match lane {
         Lane::Loopback => builder.no_proxy().tls_certs_only([]),
         Lane::LoopbackTls => builder.no_proxy().https_only(true),
