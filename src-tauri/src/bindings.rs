@@ -5,6 +5,7 @@ use tauri_specta::{Builder, collect_commands, collect_events};
 
 /// All commands and events.
 #[must_use]
+#[expect(clippy::too_many_lines, reason = "one line for each command: a list, not logic")]
 pub fn contract() -> Builder<tauri::Wry> {
     Builder::new()
         .commands(collect_commands![

@@ -27,7 +27,7 @@ async fn a_backup_is_made_listed_compared_and_restored() {
         (Some(BackupKind::Manual), Some(1), Some(1), Some(2))
     );
     assert!(made.is_newest && made.verified_at.is_some() && made.problem.is_none() && made.size_bytes > 0);
-    assert_eq!(world.service.backup_list().await.unwrap(), [made.clone()]);
+    assert_eq!(world.service.backup_list().await.unwrap(), std::slice::from_ref(&made));
 
     let second = world.counselor().await;
     world.server.push(Answer::reply(&["And I."]));
@@ -182,11 +182,11 @@ async fn a_vault_of_an_older_version_is_backed_up_before_it_is_changed() {
     let backups = world.service.backup_list().await.unwrap();
     assert_eq!(backups.iter().map(|one| one.kind).collect::<Vec<_>>(), [Some(BackupKind::BeforeMigration)]);
     let every = ContextQuery { include_expired: true, ..ContextQuery::default() };
-    let context = world.service.context_list(every).await.unwrap().contexts.remove(0);
+    let context = world.service.context_list(every.clone()).await.unwrap().contexts.remove(0);
     assert_eq!(world.service.backup_verify(backups[0].path.clone().into()).await.unwrap().problem, None);
     let preview = world.service.backup_preview(backups[0].path.clone().into()).await.unwrap();
     // The draft of a process that is gone became a message at this start.
     assert_eq!((preview.come_back.len(), preview.disappear.len(), preview.newer_messages), (0, 0, 1));
     world.service.backup_restore(backups[0].path.clone().into()).await.unwrap();
-    assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts[0].id, context.id);
+    assert_eq!(world.service.context_list(every).await.unwrap().contexts[0].id, context.id);
 }

@@ -48,3 +48,32 @@ describe('a conversation that quick chat hands over', () => {
     expect([app.page, backend.world.moved]).toEqual(['chat', null]);
   });
 });
+
+describe('a first run', () => {
+  it('begins although another window opens the vault at the same moment', async () => {
+    vi.useFakeTimers();
+    try {
+      const backend = fakeBackend({ vault: 'new' });
+      const status = await backend.vaultStatus();
+      vi.spyOn(backend, 'vaultStatus').mockResolvedValueOnce({ ...status, state: 'opening' });
+      const app = new App(backend);
+      await app.start();
+      expect([app.vault.phase, app.welcoming]).toEqual(['opening', false]);
+      await vi.advanceTimersByTimeAsync(1000);
+      expect([app.vault.phase, app.welcoming]).toEqual(['new', true]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('keeps its recovery code while another window looks at the vault', async () => {
+    const backend = fakeBackend({ vault: 'new' });
+    const renew = vi.spyOn(backend, 'vaultRenewRecovery');
+    const [main, quick] = [new App(backend), new App(backend)];
+    await main.start();
+    await main.vault.create(true, null);
+    await quick.start();
+    expect(quick.vault.phase).toBe('confirmRecovery');
+    expect(renew).not.toHaveBeenCalled();
+  });
+});

@@ -65,6 +65,11 @@ export class App {
     this.removal = new Removal(this);
     this.upkeep = new Upkeep(backend, this.settings);
     this.chat.limit = () => this.settings.value.limits.messageBytes;
+    // Not only at the start: another window may have begun to open the vault, and then the first
+    // status says no more than that.
+    this.vault.onStatus = ({ state }) => {
+      if (state === 'new' || state === 'confirmRecovery') this.welcoming = true;
+    };
     this.chat.onBorn = () => void this.quietly(() => this.conversations.refresh());
   }
 
@@ -83,8 +88,6 @@ export class App {
     await this.quietly(() => this.subscribe());
     await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
-    const phase = this.vault.phase;
-    if (phase === 'new' || phase === 'confirmRecovery') this.welcoming = true;
   }
 
   /** Reads the open vault. */

@@ -17,6 +17,8 @@ export class Vault {
   sheet = $state.raw<RecoverySheet | null>(null);
   busy = $state(false);
   error = $state.raw<ErrorBody | null>(null);
+  /** Hears every status that arrives, whether it was asked for or waited for. */
+  onStatus: (status: VaultStatus) => void = () => undefined;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly backend: Backend;
 
@@ -34,12 +36,7 @@ export class Vault {
 
   async refresh(): Promise<void> {
     try {
-      const status = await this.backend.vaultStatus();
-      // The app was closed before the code was typed back: the old one is gone, a new one is made.
-      if (status.state === 'confirmRecovery' && !this.sheet) {
-        this.sheet = await this.backend.vaultRenewRecovery();
-      }
-      this.take(status);
+      this.take(await this.backend.vaultStatus());
     } catch (thrown) {
       this.error = errorBody(thrown);
     }
@@ -49,6 +46,16 @@ export class Vault {
     await this.work(async () => {
       this.sheet = await this.backend.vaultCreate(useKeychain, passphrase);
       this.take(await this.backend.vaultStatus());
+    });
+  }
+
+  /**
+   * Makes a new recovery code after the app was closed before the first was typed back. Only for
+   * the window that shows it: every new code ends the one before.
+   */
+  async renew(): Promise<void> {
+    await this.work(async () => {
+      this.sheet = await this.backend.vaultRenewRecovery();
     });
   }
 
@@ -91,6 +98,7 @@ export class Vault {
 
   private take(status: VaultStatus): void {
     this.status = status;
+    this.onStatus(status);
     if (status.state === 'opening' || status.state === 'waiting') this.watch();
   }
 
