@@ -1,12 +1,9 @@
 //! Commands of backups.
 
-use super::Answer;
+use super::{Answer, dialog};
 use crate::state::Shell;
-use evenkeel_domain::{ErrorBody, ErrorCode};
 use evenkeel_service::{BackupInfo, RestorePreview};
-use std::path::PathBuf;
 use tauri::{AppHandle, State};
-use tauri_plugin_dialog::{DialogExt, FilePath};
 
 /// The backups in the profile, newest first.
 #[tauri::command]
@@ -26,11 +23,7 @@ pub async fn backup_make(shell: State<'_, Shell>) -> Answer<BackupInfo> {
 #[tauri::command]
 #[specta::specta]
 pub async fn backup_save(app: AppHandle, shell: State<'_, Shell>) -> Answer<Option<BackupInfo>> {
-    let (send, picked) = tokio::sync::oneshot::channel();
-    app.dialog().file().pick_folder(move |path| {
-        let _ = send.send(path);
-    });
-    let Some(folder) = path_of(picked.await.ok().flatten())? else { return Ok(None) };
+    let Some(folder) = dialog::pick_folder(&app).await? else { return Ok(None) };
     Ok(Some(shell.service.backup_save(folder).await?))
 }
 
@@ -38,11 +31,7 @@ pub async fn backup_save(app: AppHandle, shell: State<'_, Shell>) -> Answer<Opti
 #[tauri::command]
 #[specta::specta]
 pub async fn backup_choose(app: AppHandle, shell: State<'_, Shell>) -> Answer<Option<BackupInfo>> {
-    let (send, picked) = tokio::sync::oneshot::channel();
-    app.dialog().file().add_filter("Evenkeel", &["ekbackup"]).pick_file(move |path| {
-        let _ = send.send(path);
-    });
-    let Some(path) = path_of(picked.await.ok().flatten())? else { return Ok(None) };
+    let Some(path) = dialog::pick_file(&app, "Evenkeel", &["ekbackup"]).await? else { return Ok(None) };
     Ok(Some(shell.service.backup_choose(path).await?))
 }
 
@@ -65,12 +54,4 @@ pub async fn backup_preview(shell: State<'_, Shell>, path: String) -> Answer<Res
 #[specta::specta]
 pub async fn backup_restore(shell: State<'_, Shell>, path: String) -> Answer<()> {
     Ok(shell.service.backup_restore(path.into()).await?)
-}
-
-fn path_of(picked: Option<FilePath>) -> Answer<Option<PathBuf>> {
-    let path = picked.map(FilePath::into_path).transpose();
-    path.map_err(|error| {
-        let message = format!("the chosen place has no path: {error}; choose another");
-        ErrorBody::new(ErrorCode::InvalidParameter, message).with("field", "path")
-    })
 }

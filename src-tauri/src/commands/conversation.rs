@@ -1,6 +1,6 @@
 //! Commands of conversations.
 
-use super::Answer;
+use super::{Answer, dialog};
 use crate::state::Shell;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
@@ -8,7 +8,6 @@ use evenkeel_domain::{
 };
 use evenkeel_service::{ConversationPage, ConversationView, EarlierMessages, ExportFormat};
 use tauri::{AppHandle, State};
-use tauri_plugin_dialog::DialogExt;
 
 /// A part of the conversations, pinned ones first, then the newest activity.
 #[tauri::command]
@@ -136,14 +135,7 @@ pub async fn conversation_save(
     format: ExportFormat,
 ) -> Answer<Option<String>> {
     let name = shell.service.conversation_file_name(id, format).await?;
-    let (send, picked) = tokio::sync::oneshot::channel();
-    app.dialog().file().set_file_name(name).save_file(move |path| {
-        let _ = send.send(path);
-    });
-    let Some(path) = picked.await.ok().flatten() else { return Ok(None) };
-    let path = path.into_path().map_err(|error| {
-        ErrorBody::new(ErrorCode::PlaceRefused, format!("the chosen place has no path: {error}; choose another"))
-    })?;
+    let Some(path) = dialog::save_file(&app, &name).await? else { return Ok(None) };
     shell.service.conversation_save(id, format, path.clone()).await?;
     Ok(Some(path.display().to_string()))
 }

@@ -6,6 +6,7 @@ pub mod chat;
 pub mod context;
 pub mod conversation;
 pub mod data;
+mod dialog;
 pub mod job;
 pub mod message;
 pub mod preset;

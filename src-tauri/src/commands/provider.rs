@@ -1,11 +1,10 @@
 //! Commands of providers and models.
 
-use super::Answer;
+use super::{Answer, dialog};
 use crate::state::Shell;
-use evenkeel_domain::{ErrorBody, ErrorCode, ModelInfo, Provider, ProviderId};
+use evenkeel_domain::{ModelInfo, Provider, ProviderId};
 use evenkeel_service::{DetectedServer, ModelFileRemoval, ModelOffer, ProviderDraft, ProviderTest};
 use tauri::{AppHandle, State};
-use tauri_plugin_dialog::DialogExt;
 
 /// All providers, the engine first.
 #[tauri::command]
@@ -60,14 +59,7 @@ pub async fn model_offers(shell: State<'_, Shell>) -> Answer<Vec<ModelOffer>> {
 #[tauri::command]
 #[specta::specta]
 pub async fn model_file_pick(app: AppHandle, shell: State<'_, Shell>) -> Answer<Option<ModelInfo>> {
-    let (send, picked) = tokio::sync::oneshot::channel();
-    app.dialog().file().add_filter("GGUF", &["gguf"]).pick_file(move |path| {
-        let _ = send.send(path);
-    });
-    let Some(path) = picked.await.ok().flatten() else { return Ok(None) };
-    let path = path
-        .into_path()
-        .map_err(|error| ErrorBody::new(ErrorCode::ModelFileInvalid, format!("the chosen file has no path: {error}")))?;
+    let Some(path) = dialog::pick_file(&app, "GGUF", &["gguf"]).await? else { return Ok(None) };
     Ok(Some(shell.service.model_file_add(path).await?))
 }
 

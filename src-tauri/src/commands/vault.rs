@@ -1,11 +1,9 @@
 //! Commands of the vault.
 
-use super::Answer;
+use super::{Answer, dialog};
 use crate::state::Shell;
-use evenkeel_domain::{ErrorBody, ErrorCode};
 use evenkeel_service::{RecoverySheet, RecoveryWords, UnlockMethod, VaultOptions, VaultStatus};
 use tauri::{AppHandle, State};
-use tauri_plugin_dialog::DialogExt;
 
 /// The name offered for the file of a recovery code.
 const RECOVERY_FILE: &str = "evenkeel-recovery-code.txt";
@@ -42,14 +40,7 @@ pub async fn vault_renew_recovery(shell: State<'_, Shell>) -> Answer<RecoveryShe
 #[tauri::command]
 #[specta::specta]
 pub async fn vault_save_recovery(app: AppHandle, shell: State<'_, Shell>, words: RecoveryWords) -> Answer<Option<String>> {
-    let (send, picked) = tokio::sync::oneshot::channel();
-    app.dialog().file().set_file_name(RECOVERY_FILE).save_file(move |path| {
-        let _ = send.send(path);
-    });
-    let Some(path) = picked.await.ok().flatten() else { return Ok(None) };
-    let path = path.into_path().map_err(|error| {
-        ErrorBody::new(ErrorCode::PlaceRefused, format!("the chosen place has no path: {error}; choose another"))
-    })?;
+    let Some(path) = dialog::save_file(&app, RECOVERY_FILE).await? else { return Ok(None) };
     shell.service.vault_save_recovery(path.clone(), words).await?;
     Ok(Some(path.display().to_string()))
 }
