@@ -253,7 +253,6 @@ export function upkeepCalls(
         upkeep.backups = [];
         vault.erase();
       }),
-    dataMove: () => open(() => '/media/data/evenkeel'),
     featureList: () => open(() => upkeep.features()),
   };
 }
