@@ -38,7 +38,7 @@ describe('bad input at the border', { concurrency: 1 }, () => {
     );
     assert.equal(worked, false);
     assert.match(JSON.stringify(error), /surrogate|hex escape/);
-    const [listed, page] = await call('conversation_list', `{ contextId: '${contextId}', limit: 10, offset: 0 }`);
+    const [listed, page] = await call('conversation_list', `{ query: { contextId: '${contextId}' } }`);
     assert.deepEqual([listed, page.totalCount], [true, 0]);
   });
 

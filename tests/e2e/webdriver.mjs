@@ -96,7 +96,18 @@ export class Session {
 
   /** The first element that matches, waited for. */
   async find(css, options) {
-    return until(async () => (await this.all(css))[0], `an element ${css}`, options);
+    try {
+      return await until(async () => (await this.all(css))[0], `an element ${css}`, options);
+    } catch (error) {
+      if (options?.timeout !== 0) error.message += ` The page: ${await this.#describe()}`;
+      throw error;
+    }
+  }
+
+  /** Where the page is and what of it can be found, for an error that has to be understood later. */
+  async #describe() {
+    const seen = 'return location.href + " " + [...document.querySelectorAll("[data-testid]")].map((e) => e.dataset.testid).join(" ")';
+    return this.run(seen).catch((error) => error.message);
   }
 
   /** Finds by `data-testid`. */

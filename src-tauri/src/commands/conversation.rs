@@ -3,9 +3,7 @@
 use super::{Answer, dialog};
 use crate::state::Shell;
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{
-    ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, ErrorBody, ErrorCode, MessageId,
-};
+use evenkeel_domain::{ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, MessageId};
 use evenkeel_service::{ConversationPage, ConversationView, EarlierMessages, ExportFormat};
 use tauri::{AppHandle, State};
 

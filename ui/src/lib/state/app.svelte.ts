@@ -1,6 +1,6 @@
 import { createContext } from 'svelte';
 import type { Backend, Unlisten } from '../ipc/backend';
-import type { Context, ContextExpiring, ModelChoice } from '../ipc/types';
+import type { Context, ContextExpiring, ModelChoice, VaultPhase } from '../ipc/types';
 import { Advice } from './advice.svelte';
 import { Changes } from './changes';
 import { Chat } from './chat.svelte';
@@ -20,6 +20,7 @@ import { Vault } from './vault.svelte';
 
 export type Page = 'chat' | 'settings' | 'trash';
 const FLUSH_MILLIS = 500;
+const FIRST_RUN = new Set<VaultPhase>(['new', 'confirmRecovery']);
 
 /** All state of one window. Views take it from here; the nouns do not know each other. */
 export class App {
@@ -65,11 +66,8 @@ export class App {
     this.removal = new Removal(this);
     this.upkeep = new Upkeep(backend, this.settings);
     this.chat.limit = () => this.settings.value.limits.messageBytes;
-    // Not only at the start: another window may have begun to open the vault, and then the first
-    // status says no more than that.
-    this.vault.onStatus = ({ state }) => {
-      if (state === 'new' || state === 'confirmRecovery') this.welcoming = true;
-    };
+    // Each status counts: the first says no more than "opening" if another window came before.
+    this.vault.onStatus = ({ state }) => (this.welcoming ||= FIRST_RUN.has(state));
     this.chat.onBorn = () => void this.quietly(() => this.conversations.refresh());
   }
 
