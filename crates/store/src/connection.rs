@@ -46,6 +46,19 @@ pub(crate) fn create(path: &Path, key: &Key) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Opens one more connection to the database of this name in the memory of this process, and makes
+/// it where there is none yet.
+pub(crate) fn open_memory(name: &str) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // Names that begin with a slash are shared between the connections of a process (SQLite, memdb).
+    let connection = Connection::open_with_flags(format!("file:/{name}?vfs=memdb"), flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(connection)
+}
+
 /// Gives the key, before anything else, and the settings of the encryption.
 fn unlock(connection: &Connection, key: &Key) -> Result<(), StoreError> {
     let mut statement = Zeroizing::new(String::with_capacity(96));
@@ -66,8 +79,8 @@ fn unlock(connection: &Connection, key: &Key) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Applies the settings of a connection in use.
-pub(crate) fn settle(connection: &Connection, purpose: Purpose) -> Result<(), StoreError> {
+/// Applies the settings of a connection in use; a database in memory has no log to write ahead.
+pub(crate) fn settle(connection: &Connection, purpose: Purpose, in_memory: bool) -> Result<(), StoreError> {
     for (option, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -91,6 +104,7 @@ pub(crate) fn settle(connection: &Connection, purpose: Purpose) -> Result<(), St
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     connection.create_scalar_function("folded", 1, flags, |call| Ok(call.get::<Option<String>>(0)?.map(|text| folded(&text))))?;
     match purpose {
+        Purpose::Write if in_memory => {}
         Purpose::Write => {
             let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
             if mode != "wal" {

@@ -1,9 +1,9 @@
 //! The few connections that read.
 
 use crate::StoreError;
-use crate::connection::{self, Key, Purpose};
+use crate::connection::Purpose;
+use crate::store::Place;
 use rusqlite::Connection;
-use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Readers at the same time; more wait. Each holds up to 8 MB of pages.
@@ -24,7 +24,7 @@ struct State {
 
 impl Pool {
     /// Lends a connection, waiting while all are in use.
-    pub(crate) fn lend(&self, path: &Path, key: &Key) -> Result<Lent<'_>, StoreError> {
+    pub(crate) fn lend(&self, place: &Place) -> Result<Lent<'_>, StoreError> {
         let mut state = self.lock();
         while state.lent >= READERS {
             state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -35,9 +35,7 @@ impl Pool {
         // From here on the place is given back by dropping, also when opening fails.
         let mut lent = Lent { pool: self, connection: idle };
         if lent.connection.is_none() {
-            let opened = connection::open(path, key)?;
-            connection::settle(&opened, Purpose::Read)?;
-            lent.connection = Some(opened);
+            lent.connection = Some(place.connect(Purpose::Read)?);
         }
         Ok(lent)
     }

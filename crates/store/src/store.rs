@@ -20,11 +20,30 @@ const PAGE_BYTES: u64 = 4_096;
 
 /// An open vault database. Cheap calls, safe to share between threads; each call blocks.
 pub struct Store {
-    path: PathBuf,
-    key: Key,
+    place: Place,
     pool: Pool,
     writer: Mutex<Writer>,
     changes: Changes,
+}
+
+/// Where the database is, and what opens it.
+pub(crate) enum Place {
+    /// An encrypted file.
+    File { path: PathBuf, key: Key },
+    /// The memory of this process, under a name of its own; gone with its last connection.
+    Memory { name: String },
+}
+
+impl Place {
+    /// Opens one more connection.
+    pub(crate) fn connect(&self, purpose: Purpose) -> Result<Connection, StoreError> {
+        let connection = match self {
+            Self::File { path, key } => connection::open(path, key)?,
+            Self::Memory { name } => connection::open_memory(name)?,
+        };
+        connection::settle(&connection, purpose, matches!(self, Self::Memory { .. }))?;
+        Ok(connection)
+    }
 }
 
 struct Writer {
@@ -67,12 +86,29 @@ impl Store {
         let mut connection = connection::open(path, &key)?;
         make_private(path)?;
         migration::migrate(&mut connection, MIGRATIONS, now)?;
-        connection::settle(&connection, Purpose::Write)?;
+        connection::settle(&connection, Purpose::Write, false)?;
         let data_version = data_version(&connection)?;
         tracing::debug!(schema = migration::SCHEMA_VERSION, "vault database open");
         Ok(Self {
-            path: path.to_owned(),
-            key,
+            place: Place::File { path: path.to_owned(), key },
+            pool: Pool::default(),
+            writer: Mutex::new(Writer { connection, data_version }),
+            changes: Changes::default(),
+        })
+    }
+
+    /// Makes a database in memory, which never touches the disk and is gone when it is dropped.
+    /// `name` has to differ from that of every other one in this process.
+    ///
+    /// # Errors
+    /// `Storage` if SQLite refuses.
+    pub fn in_memory(name: &str, now: DateTime<Utc>) -> Result<Self, StoreError> {
+        let place = Place::Memory { name: name.to_owned() };
+        let mut connection = place.connect(Purpose::Write)?;
+        migration::migrate(&mut connection, MIGRATIONS, now)?;
+        let data_version = data_version(&connection)?;
+        Ok(Self {
+            place,
             pool: Pool::default(),
             writer: Mutex::new(Writer { connection, data_version }),
             changes: Changes::default(),
@@ -89,10 +125,13 @@ impl Store {
         Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
     }
 
-    /// Where the database is.
+    /// Where the database is; `None` = in memory.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File { path, .. } => Some(path),
+            Place::Memory { .. } => None,
+        }
     }
 
     /// Reads one consistent state. At most 4 reads run at a time; more wait.
@@ -109,7 +148,7 @@ impl Store {
     /// Whatever `work` returns; `Defect` if called inside another read of the same store.
     pub fn try_read<T, E: From<StoreError>>(&self, work: impl FnOnce(&ReadHandle<'_>) -> Result<T, E>) -> Result<T, E> {
         let _entered = Entered::new(self, "read")?;
-        let lent = self.pool.lend(&self.path, &self.key)?;
+        let lent = self.pool.lend(&self.place)?;
         let connection = lent.connection()?;
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred).map_err(StoreError::from)?;
         let result = work(&ReadHandle::new(connection));
@@ -219,13 +258,16 @@ impl Store {
     /// # Errors
     /// `Damaged` or `Storage` if the check itself cannot run.
     pub fn full_check(&self) -> Result<Vec<String>, StoreError> {
-        let lent = self.pool.lend(&self.path, &self.key)?;
+        let lent = self.pool.lend(&self.place)?;
         findings(lent.connection()?)
     }
 
-    /// The key, for what works on the same file with a connection of its own.
-    pub(crate) fn key(&self) -> &Key {
-        &self.key
+    /// The file and its key, for what works on it with a connection of its own.
+    pub(crate) fn file(&self) -> Option<(&Path, &Key)> {
+        match &self.place {
+            Place::File { path, key } => Some((path, key)),
+            Place::Memory { .. } => None,
+        }
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -294,7 +336,7 @@ fn build_database(path: &Path, key: &Key, now: DateTime<Utc>) -> Result<(), Stor
     // Only an empty file can be given it: freed pages can go back to the disk a few at a time.
     connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
     migration::migrate(&mut connection, MIGRATIONS, now)?;
-    connection::settle(&connection, Purpose::Write)?;
+    connection::settle(&connection, Purpose::Write, false)?;
     connection.close().map_err(|(_, error)| error.into())
 }
 

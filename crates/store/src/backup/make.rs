@@ -52,8 +52,9 @@ impl Store {
     /// # Errors
     /// As for [`make`].
     pub fn backup_to(&self, request: &BackupRequest<'_>, watch: &mut Watch<'_>) -> Result<BackupInfo, BackupError> {
-        let profile = Profile::new(self.path().parent().unwrap_or(Path::new("")).to_owned());
-        back_up(&profile, (self.path(), self.key()), request, watch)
+        let (path, key) = self.file().ok_or_else(|| StoreError::defect("what is kept in memory alone is not backed up"))?;
+        let profile = Profile::new(path.parent().unwrap_or(Path::new("")).to_owned());
+        back_up(&profile, (path, key), request, watch)
     }
 }
 

@@ -8,13 +8,11 @@ use super::progress::Watch;
 use super::work::Work;
 use crate::connection::{self, Key};
 use crate::migration::{self, MIGRATIONS};
-use crate::store::copy_key;
 use crate::{Store, StoreError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::ContextId;
 use evenkeel_vault::{Profile, Use};
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, TransactionBehavior};
-use secrecy::ExposeSecret;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,7 +91,8 @@ fn open_migrated(path: &Path, key: &Key, made_at: DateTime<Utc>) -> Result<Conne
 }
 
 fn open_beside(vault: &Store) -> Result<Connection, StoreError> {
-    let connection = connection::open(vault.path(), &copy_key(vault.key().expose_secret()))?;
+    let (path, key) = vault.file().ok_or_else(|| StoreError::defect("what is kept in memory alone has no backups"))?;
+    let connection = connection::open(path, key)?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -8192;")?;
     Ok(connection)
 }

@@ -16,7 +16,7 @@ fn made(folder: &Path) -> std::path::PathBuf {
 fn create_empty(path: &Path) -> Connection {
     fs::File::create_new(path).unwrap();
     let connection = create(path, &key(1)).unwrap();
-    settle(&connection, Purpose::Write).unwrap();
+    settle(&connection, Purpose::Write, false).unwrap();
     connection
 }
 
@@ -50,7 +50,7 @@ fn every_setting_holds() {
     let folder = tempfile::tempdir().unwrap();
     let path = made(folder.path());
     let writer = open(&path, &key(1)).unwrap();
-    settle(&writer, Purpose::Write).unwrap();
+    settle(&writer, Purpose::Write, false).unwrap();
     let mut expected = BTreeMap::from([
         ("synchronous", 2),
         ("foreign_keys", 1),
@@ -70,7 +70,7 @@ fn every_setting_holds() {
     assert_eq!(mode, "wal");
 
     let reader = open(&path, &key(1)).unwrap();
-    settle(&reader, Purpose::Read).unwrap();
+    settle(&reader, Purpose::Read, false).unwrap();
     expected.extend([("cache_size", -8_192), ("query_only", 1)]);
     assert_eq!(pragmas(&reader), expected);
     reader.execute("INSERT INTO t VALUES (2)", []).expect_err("a reader does not write");

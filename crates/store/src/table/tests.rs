@@ -120,7 +120,7 @@ fn vault_of(n: u64, folder: &std::path::Path) -> Connection {
         .unwrap();
     drop(store);
     let connection = connection::open(&path, &SecretBox::new(Box::new(KEY))).unwrap();
-    connection::settle(&connection, connection::Purpose::Write).unwrap();
+    connection::settle(&connection, connection::Purpose::Write, false).unwrap();
     connection
 }
 
