@@ -216,8 +216,8 @@ export class App {
       await this.contexts.extend(contextId);
       this.notices.say('contexts.extended', { name });
     };
-    const run = (): Promise<void> => this.quietly(extend);
-    this.notices.ask('contexts.expiring', { name }, { key: 'chat.extend', run });
+    const offer = { key: 'chat.extend', run: () => this.quietly(extend) } as const;
+    this.notices.ask('contexts.expiring', { name }, offer);
   }
 
   private async drop(paths: string[]): Promise<void> {
