@@ -1,5 +1,6 @@
 //! Chat: the user's message is on disk before the model is called, the reply when it ends.
 
+mod found;
 mod plan;
 pub(crate) mod replies;
 mod reply;
@@ -8,7 +9,7 @@ use crate::{Service, ServiceError, model::Ready, session::Session};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     ChatEvent, Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId,
-    MessageStatus, Role, SendRequest, TokenMeter,
+    MessageStatus, Role, SendRequest,
 };
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::{ChatMessage, ChatRequest, EventStream};
@@ -36,11 +37,12 @@ impl Service {
         request: SendRequest,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
-        self.check_vault_size().await?;
         // The turn is taken before anything is read: what is read must not change under the plan.
         let known = self.conversation_of(&request).await?;
         let turn = known.map(|id| self.replies().begin(id)).transpose()?;
-        let plan = self.plan(request).await?;
+        let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known));
+        size?;
+        let plan = plan?;
         let turn = match turn {
             Some(turn) => turn,
             None => self.replies().begin(plan.conversation.id)?,
@@ -59,30 +61,6 @@ impl Service {
         self.session()?;
         self.replies().stop(conversation);
         Ok(())
-    }
-
-    /// How full the history budget would be with this text; an empty text measures what is there.
-    ///
-    /// # Errors
-    /// There is no such context or conversation, or no model is chosen.
-    pub async fn chat_meter(
-        &self,
-        context: ContextId,
-        conversation: Option<ConversationId>,
-        text: String,
-    ) -> Result<TokenMeter, ServiceError> {
-        let context = self.context_get(context).await?;
-        let chosen = self.chosen_model(&context).await?;
-        let session = self.session()?;
-        let revision_id = context.revision_id.clone();
-        let Some(revision) = session.read(move |r| r.revision(&revision_id)).await? else {
-            return Ok(TokenMeter::default());
-        };
-        let (id, leaf) = match conversation {
-            Some(id) => (id, self.conversation_get(id).await?.active_leaf_id),
-            None => (ConversationId::from_parts(self.now(), self.random()), None),
-        };
-        Ok(self.prompt(&session, &context, &revision, &chosen, id, leaf, &text).await?.meter)
     }
 
     async fn conversation_of(&self, request: &SendRequest) -> Result<Option<ConversationId>, ServiceError> {

@@ -1,8 +1,7 @@
 //! Messages: deleted and brought back, and judged.
 
-use crate::missing::full;
 use crate::{ConversationView, Service, ServiceError};
-use evenkeel_domain::{Context, ErrorBody, ErrorCode, Message, MessageId, Role, Vote};
+use evenkeel_domain::{ErrorBody, ErrorCode, Message, MessageId, Role, Vote};
 
 impl Service {
     /// Refuses a text that is larger than a message may be.
@@ -24,16 +23,6 @@ impl Service {
     pub(crate) fn check_text(&self, text: &str) -> Result<(), ServiceError> {
         self.check_size(text)?;
         Ok(self.limits().check_message(text)?)
-    }
-
-    /// Refuses messages beyond the number that a context may have.
-    pub(crate) async fn check_room(&self, context: &Context, more: u64) -> Result<(), ServiceError> {
-        let (id, limit) = (context.id, self.limits().messages_per_context);
-        let count = self.session()?.read(move |r| r.message_count(id)).await?;
-        if count.saturating_add(more) <= u64::from(limit) {
-            return Ok(());
-        }
-        Err(full(&format!("the number of messages of {} is {count} and may be", context.name), limit))
     }
 
     /// Deletes one message, so that it can be brought back; what followed it now follows what was

@@ -7,6 +7,7 @@ mod window;
 pub(crate) use known_files::KnownFiles;
 pub(crate) use window::Windows;
 
+use crate::provider::{KeyedProvider, keyed_provider};
 use crate::{EngineNotice, ModelOffer, OfferKind, Service, ServiceError};
 use evenkeel_domain::{
     Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
@@ -39,6 +40,8 @@ pub(crate) struct Chosen {
     pub is_small: bool,
     /// The engine's file.
     file: Option<PathBuf>,
+    /// The provider's API key, still wrapped.
+    sealed_key: Option<Vec<u8>>,
 }
 
 /// A model that can be called.
@@ -63,33 +66,60 @@ impl Ready {
     }
 }
 
+fn none_chosen() -> ServiceError {
+    ErrorBody::new(ErrorCode::NoModel, "no model has been chosen yet; choose one under Settings, Models").into()
+}
+
+fn provider_removed(choice: &ModelChoice) -> ServiceError {
+    let message = format!("the provider of {} was removed; choose another model", choice.model);
+    ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model).into()
+}
+
+/// A context that answers on this machine only does not answer elsewhere.
+fn may_answer(context: &Context, chosen: &Chosen) -> Result<(), ServiceError> {
+    let provider = &chosen.provider;
+    if !context.local_only || provider.locality == ProviderLocality::Local {
+        return Ok(());
+    }
+    let message =
+        format!("{} answers on this machine only, and {} is elsewhere; choose a local model", context.name, provider.name);
+    Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into())
+}
+
 impl Service {
     /// The model of a context, or the default one.
     pub(crate) async fn chosen_model(&self, context: &Context) -> Result<Chosen, ServiceError> {
         let chosen = self.chosen_for(context.model.clone()).await?;
-        let provider = &chosen.provider;
-        if context.local_only && provider.locality == ProviderLocality::Remote {
-            let message = format!(
-                "{} answers on this machine only, and {} is elsewhere; choose a local model",
-                context.name, provider.name
-            );
-            return Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into());
-        }
+        may_answer(context, &chosen)?;
+        Ok(chosen)
+    }
+
+    /// The model of a context, with what was read of its choice already.
+    pub(crate) async fn chosen_from(
+        &self,
+        context: &Context,
+        choice: Option<ModelChoice>,
+        provider: Option<KeyedProvider>,
+    ) -> Result<Chosen, ServiceError> {
+        let choice = choice.ok_or_else(none_chosen)?;
+        let provider = provider.ok_or_else(|| provider_removed(&choice))?;
+        let chosen = self.looked_up(choice, provider).await?;
+        may_answer(context, &chosen)?;
         Ok(chosen)
     }
 
     /// The model that is named, or the default one.
     pub(crate) async fn chosen_for(&self, named: Option<ModelChoice>) -> Result<Chosen, ServiceError> {
-        let choice = named.or_else(|| self.session().ok()?.settings().default_model).ok_or_else(|| {
-            ErrorBody::new(ErrorCode::NoModel, "no model has been chosen yet; choose one under Settings, Models")
-        })?;
-        let provider = self.provider_get(choice.provider_id).await.map_err(|error| {
-            if error.code() != ErrorCode::NotFound {
-                return error;
-            }
-            let message = format!("the provider of {} was removed; choose another model", choice.model);
-            ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model).into()
-        })?;
+        let session = self.session()?;
+        let choice = named.or_else(|| session.settings().default_model).ok_or_else(none_chosen)?;
+        let id = choice.provider_id;
+        let provider = session.read(move |r| keyed_provider(r, id)).await?;
+        let provider = provider.ok_or_else(|| provider_removed(&choice))?;
+        self.looked_up(choice, provider).await
+    }
+
+    async fn looked_up(&self, choice: ModelChoice, keyed: KeyedProvider) -> Result<Chosen, ServiceError> {
+        let KeyedProvider { provider, sealed_key } = keyed;
         let file = match provider.kind {
             ProviderKind::Engine => Some(self.engine_file(&choice.model).await?),
             _ => None,
@@ -102,13 +132,13 @@ impl Service {
         let is_small = says.flatten().is_some_and(|says| says.is_small());
         let counts_exactly = choice.model.starts_with("gpt-");
         let (window, window_is_guess) = (window.tokens, window.is_guess);
-        Ok(Chosen { counts_exactly, choice, provider, window, window_is_guess, is_small, file })
+        Ok(Chosen { counts_exactly, choice, provider, window, window_is_guess, is_small, file, sealed_key })
     }
 
     /// Makes the chosen model ready to be called; starts the engine where it is the one.
     pub(crate) async fn ready(&self, chosen: &Chosen, context: &Context) -> Result<Ready, ServiceError> {
         let Some(file) = &chosen.file else {
-            let endpoint = self.endpoint(&chosen.provider, context.local_only).await?;
+            let endpoint = self.keyed_endpoint(&chosen.provider, chosen.sealed_key.as_deref(), context.local_only)?;
             let model = connect(endpoint, self.http().clone());
             return Ok(Ready { model, model_name: chosen.choice.model.clone(), is_engine: false, _in_use: None });
         };

@@ -3,6 +3,7 @@
 use crate::{DetectedServer, ProviderDraft, ProviderTest, Service, ServiceError, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_provider::{DetectTarget, Endpoint, check_address, detect_local, list_models, locality, origin};
+use evenkeel_store::{ReadHandle, StoreError};
 use secrecy::SecretString;
 use std::time::{Duration, Instant};
 
@@ -139,10 +140,20 @@ impl Service {
 
     /// A provider's address with its key, ready to be called.
     pub(crate) async fn endpoint(&self, provider: &Provider, local_only: bool) -> Result<Endpoint, ServiceError> {
-        let session = self.session()?;
         let id = provider.id;
-        let sealed = session.read(move |r| r.sealed_provider_key(id)).await?;
-        let key = sealed.map(|sealed| opened(&session, provider, &sealed)).transpose()?;
+        let sealed = self.session()?.read(move |r| r.sealed_provider_key(id)).await?;
+        self.keyed_endpoint(provider, sealed.as_deref(), local_only)
+    }
+
+    /// A provider's address with the key that was read, ready to be called.
+    pub(crate) fn keyed_endpoint(
+        &self,
+        provider: &Provider,
+        sealed: Option<&[u8]>,
+        local_only: bool,
+    ) -> Result<Endpoint, ServiceError> {
+        let session = self.session()?;
+        let key = sealed.map(|sealed| opened(&session, provider, sealed)).transpose()?;
         Ok(Endpoint {
             kind: provider.kind,
             base_url: provider.base_url.clone(),
@@ -152,6 +163,18 @@ impl Service {
             local_only,
         })
     }
+}
+
+/// A provider with its API key, still wrapped.
+pub(crate) struct KeyedProvider {
+    pub provider: Provider,
+    pub sealed_key: Option<Vec<u8>>,
+}
+
+/// Reads a provider with its key.
+pub(crate) fn keyed_provider(r: &ReadHandle<'_>, id: ProviderId) -> Result<Option<KeyedProvider>, StoreError> {
+    let Some(provider) = r.provider(id)? else { return Ok(None) };
+    Ok(Some(KeyedProvider { provider, sealed_key: r.sealed_provider_key(id)? }))
 }
 
 fn opened(session: &Session, provider: &Provider, sealed: &[u8]) -> Result<SecretString, ServiceError> {

@@ -113,6 +113,12 @@ impl Session {
         windows.get(&conversation).filter(|(known, _)| known == key).map(|(_, start)| *start)
     }
 
+    /// First message of the window that the last request of a conversation had, whatever it was cut for.
+    pub fn last_window_start(&self, conversation: ConversationId) -> Option<MessageId> {
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.get(&conversation).map(|(_, start)| *start)
+    }
+
     pub fn set_window_start(&self, conversation: ConversationId, key: WindowKey, start: Option<MessageId>) {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         match start {

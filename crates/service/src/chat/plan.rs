@@ -1,19 +1,15 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
-use crate::missing::in_trash;
+use super::found::{Found, Past};
+use crate::missing::{full, in_trash};
 use crate::model::Chosen;
 use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
-    Revision, RevisionId, Role, SendRequest, TitleSource, TokenCount,
+    Revision, Role, SendRequest, TitleSource, TokenCount, TokenMeter,
 };
 use evenkeel_prompt::{ANCHOR_FROM_TURN, BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
-use evenkeel_store::{BranchText, ReadHandle};
-use std::collections::HashMap;
-
-/// Messages read at first; more only while they still fit the budget.
-const FIRST_READ: u32 = 256;
 
 /// Everything that is decided before anything is written or sent.
 pub(crate) struct Plan {
@@ -32,66 +28,73 @@ pub(crate) struct Plan {
     pub draft: Option<DraftKey>,
 }
 
-/// What is to be answered.
-enum Question {
-    /// A message that is stored already.
-    Stored(Box<Message>),
-    /// The text of a new one.
-    New(String),
+/// What a prompt is made for.
+struct Question<'a> {
+    context: &'a Context,
+    revision: &'a Revision,
+    chosen: &'a Chosen,
+    conversation: ConversationId,
+    /// What it follows.
+    parent: Option<MessageId>,
+    text: &'a str,
 }
 
-impl Question {
-    fn text(&self) -> &str {
-        match self {
-            Self::Stored(message) => &message.content,
-            Self::New(text) => text,
-        }
+impl Question<'_> {
+    fn window_key(&self) -> WindowKey {
+        window_key(self.context, self.chosen)
     }
 }
 
-/// Where in the tree the answer goes.
-struct Place {
-    /// The one that is to answer.
-    context_id: ContextId,
-    /// The one that a new conversation is with.
-    home_id: ContextId,
-    conversation: Option<Conversation>,
-    parent: Option<MessageId>,
-    user: Question,
-    draft: Option<DraftKey>,
-}
-
 impl Service {
-    /// Decides everything; writes nothing.
-    pub(crate) async fn plan(&self, request: SendRequest) -> Result<Plan, ServiceError> {
-        let place = self.place(request).await?;
-        let (context, home) = self.parties(&place).await?;
-        let mut chosen = self.chosen_model(&context).await?;
+    /// Decides everything; writes nothing. `known` is the conversation, where there is one.
+    pub(crate) async fn plan(&self, request: SendRequest, known: Option<ConversationId>) -> Result<Plan, ServiceError> {
+        if let SendRequest::New { text, .. } | SendRequest::Edit { text, .. } = &request {
+            self.check_text(text)?;
+        }
         let session = self.session()?;
-        let revision_id = context.revision_id.clone();
-        let revision = session
-            .read(move |r| r.revision(&revision_id))
-            .await?
-            .ok_or_else(|| ErrorBody::new(ErrorCode::Storage, format!("the persona of {} is not in the vault", context.name)))?;
-        let is_new_conversation = place.conversation.is_none();
-        let text = place.user.text().to_owned();
-        let conversation = place.conversation.unwrap_or_else(|| self.begun(home.id, &text));
-        let mut prompt = self.prompt(&session, &context, &revision, &chosen, conversation.id, place.parent, &text).await;
+        let found = self.found(&session, &request, known).await?;
+        self.check_found(&request, &found)?;
+        let mut chosen = self.chosen_from(&found.context, found.choice, found.provider).await?;
+        let (new_text, draft) = match request {
+            SendRequest::New { context_id, conversation_id, text, .. } => {
+                (Some(text), Some(conversation_id.map_or(DraftKey::Context(context_id), DraftKey::Conversation)))
+            }
+            SendRequest::Edit { text, .. } => (Some(text), None),
+            SendRequest::Regenerate { .. } => (None, None),
+        };
+        let is_new_message = new_text.is_some();
+        let stored = found.message.filter(|_| !is_new_message);
+        let text = new_text.or_else(|| stored.as_ref().map(|message| message.content.clone())).unwrap_or_default();
+        let is_new_conversation = found.conversation.is_none();
+        let conversation = found.conversation.unwrap_or_else(|| self.begun(found.home.id, &text));
+        let (id, parent) = (conversation.id, found.parent);
+        let question = Question {
+            context: &found.context,
+            revision: &found.revision,
+            chosen: &chosen,
+            conversation: id,
+            parent,
+            text: &text,
+        };
+        let mut prompt = self.prompt_after(&session, &question, found.past).await;
         // Only here is the provider waited for before the message is stored: a refusal for a guess would be worse.
         if refused_for_size(&prompt) && self.window_told(&mut chosen).await {
-            prompt = self.prompt(&session, &context, &revision, &chosen, conversation.id, place.parent, &text).await;
+            let question = Question {
+                context: &found.context,
+                revision: &found.revision,
+                chosen: &chosen,
+                conversation: id,
+                parent,
+                text: &text,
+            };
+            prompt = self.prompt(&session, &question).await;
         }
         let prompt = prompt?;
-        let is_new_message = matches!(place.user, Question::New(_));
-        let user_message = match place.user {
-            Question::Stored(message) => *message,
-            Question::New(text) => self.written(&conversation, &context, place.parent, text),
-        };
-        let draft = place.draft;
+        let user_message = stored.unwrap_or_else(|| self.written(&conversation, &found.context, parent, text));
         Ok(Plan {
-            context,
-            home,
-            revision,
+            context: found.context,
+            home: found.home,
+            revision: found.revision,
             chosen,
             conversation,
             is_new_conversation,
@@ -102,21 +105,75 @@ impl Service {
         })
     }
 
-    /// Who answers, and who the conversation is with; both have to be alive, and neither may be
-    /// talked to elsewhere where one of them is local only.
-    async fn parties(&self, place: &Place) -> Result<(Context, Context), ServiceError> {
-        if let Some(conversation) = place.conversation.as_ref().filter(|conversation| conversation.deleted_at.is_some()) {
+    /// How full the history budget would be with this text; an empty text measures what is there.
+    ///
+    /// # Errors
+    /// There is no such context or conversation, or no model is chosen.
+    pub async fn chat_meter(
+        &self,
+        context_id: ContextId,
+        conversation_id: Option<ConversationId>,
+        text: String,
+    ) -> Result<TokenMeter, ServiceError> {
+        let session = self.session()?;
+        let request = SendRequest::New { context_id, conversation_id, text: String::new(), agent_id: None };
+        let found = self.found(&session, &request, conversation_id).await?;
+        let chosen = self.chosen_from(&found.context, found.choice, found.provider).await?;
+        let conversation = conversation_id.unwrap_or_else(|| ConversationId::from_parts(self.now(), self.random()));
+        let (context, revision, parent) = (&found.context, &found.revision, found.parent);
+        let question = Question { context, revision, chosen: &chosen, conversation, parent, text: &text };
+        Ok(self.prompt_after(&session, &question, found.past).await?.meter)
+    }
+
+    /// Reads what a request is about, in one go.
+    async fn found(
+        &self,
+        session: &Session,
+        request: &SendRequest,
+        known: Option<ConversationId>,
+    ) -> Result<Found, ServiceError> {
+        let start = known.and_then(|id| session.last_window_start(id));
+        let (wish, default_model) = (request.clone(), session.settings().default_model);
+        match session.read(move |r| Found::read(r, &wish, start, default_model)).await {
+            Err(error) if error.code() == ErrorCode::NotFound => Err(self.what_is_missing(request).await.err().unwrap_or(error)),
+            found => found,
+        }
+    }
+
+    /// The refusal that lists what exists instead, for a request about something that does not.
+    async fn what_is_missing(&self, request: &SendRequest) -> Result<(), ServiceError> {
+        match request {
+            SendRequest::New { context_id, conversation_id, agent_id, .. } => {
+                if let Some(id) = conversation_id {
+                    self.conversation_get(*id).await?;
+                }
+                for id in [Some(*context_id), *agent_id].into_iter().flatten() {
+                    self.context_get(id).await?;
+                }
+            }
+            SendRequest::Edit { message_id, .. } | SendRequest::Regenerate { message_id } => {
+                self.message_get(*message_id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Both parties have to be alive, the message one of the user's, and there has to be room.
+    fn check_found(&self, request: &SendRequest, found: &Found) -> Result<(), ServiceError> {
+        if let Some(conversation) = found.conversation.as_ref().filter(|conversation| conversation.deleted_at.is_some()) {
             return Err(in_trash(&conversation.title, conversation.id));
         }
-        let mut context = self.context_get(place.context_id).await?;
-        self.check_lifetime(&context)?;
-        let home_id = place.conversation.as_ref().map_or(place.home_id, |conversation| conversation.context_id);
-        let home = if home_id == context.id { context.clone() } else { self.context_get(home_id).await? };
-        self.check_lifetime(&home)?;
-        let more = if matches!(place.user, Question::New(_)) { 2 } else { 1 };
-        self.check_room(&home, more).await?;
-        context.local_only |= home.local_only;
-        Ok((context, home))
+        if let Some(message) = found.message.as_ref().filter(|message| message.role != Role::User) {
+            return Err(wrong_role(message, request));
+        }
+        self.check_lifetime(&found.context)?;
+        self.check_lifetime(&found.home)?;
+        let more = if matches!(request, SendRequest::Regenerate { .. }) { 1 } else { 2 };
+        let (count, limit) = (found.home_messages, self.limits().messages_per_context);
+        if count.saturating_add(more) > u64::from(limit) {
+            return Err(full(&format!("the number of messages of {} is {count} and may be", found.home.name), limit));
+        }
+        Ok(())
     }
 
     /// Builds the prompt anew where the window was a guess and its real size has been told meanwhile.
@@ -126,45 +183,6 @@ impl Service {
         }
         plan.prompt = self.replanned(session, plan).await?;
         Ok(())
-    }
-
-    async fn place(&self, request: SendRequest) -> Result<Place, ServiceError> {
-        match request {
-            SendRequest::New { context_id, conversation_id, text, agent_id } => {
-                self.check_text(&text)?;
-                let conversation = match conversation_id {
-                    Some(id) => Some(self.conversation_get(id).await?),
-                    None => None,
-                };
-                let parent = conversation.as_ref().and_then(|c| c.active_leaf_id);
-                let draft = Some(conversation_id.map_or(DraftKey::Context(context_id), DraftKey::Conversation));
-                let (home_id, user) = (context_id, Question::New(text));
-                Ok(Place { context_id: agent_id.unwrap_or(context_id), home_id, conversation, parent, user, draft })
-            }
-            SendRequest::Edit { message_id, text } => {
-                self.check_text(&text)?;
-                let message = self.message_get(message_id).await?;
-                if message.role != Role::User {
-                    return Err(wrong_role(&message, "only your own messages can be edited; regenerate a reply instead"));
-                }
-                let conversation = Some(self.conversation_get(message.conversation_id).await?);
-                let (context_id, user) = (message.context_id, Question::New(text));
-                Ok(Place { context_id, home_id: context_id, conversation, parent: message.parent_id, user, draft: None })
-            }
-            SendRequest::Regenerate { message_id } => {
-                let mut message = self.message_get(message_id).await?;
-                if let (Role::Assistant, Some(parent)) = (message.role, message.parent_id) {
-                    message = self.message_get(parent).await?;
-                }
-                if message.role != Role::User {
-                    return Err(wrong_role(&message, "there is no message of yours that this reply answers"));
-                }
-                let conversation = Some(self.conversation_get(message.conversation_id).await?);
-                let (context_id, parent) = (message.context_id, message.parent_id);
-                let user = Question::Stored(Box::new(message));
-                Ok(Place { context_id, home_id: context_id, conversation, parent, user, draft: None })
-            }
-        }
     }
 
     pub(crate) fn check_lifetime(&self, context: &Context) -> Result<(), ServiceError> {
@@ -178,24 +196,28 @@ impl Service {
         Err(ErrorBody::new(ErrorCode::ContextExpired, message).with("id", context.id).with("name", &context.name).into())
     }
 
-    /// Builds the prompt for a text that follows `parent`.
-    #[expect(clippy::too_many_arguments, reason = "each is one thing that the prompt depends on")]
-    pub(crate) async fn prompt(
-        &self,
-        session: &Session,
-        context: &Context,
-        revision: &Revision,
-        chosen: &Chosen,
-        conversation: ConversationId,
-        parent: Option<MessageId>,
-        text: &str,
-    ) -> Result<Prompt, ServiceError> {
-        let start = session.window_start(conversation, &window_key(context, chosen));
-        let (mut history, earlier) = history(session, parent, start, context.max_history_tokens).await?;
+    /// Builds the prompt after what was read already, which is read again where it does not begin
+    /// as the window of this model and budget did.
+    async fn prompt_after(&self, session: &Session, question: &Question<'_>, past: Past) -> Result<Prompt, ServiceError> {
+        if past.start != session.window_start(question.conversation, &question.window_key()) {
+            return self.prompt(session, question).await;
+        }
+        self.build(session, question, &past)
+    }
+
+    /// Builds the prompt.
+    async fn prompt(&self, session: &Session, question: &Question<'_>) -> Result<Prompt, ServiceError> {
+        let start = session.window_start(question.conversation, &question.window_key());
+        let (leaf, context) = (question.parent, question.context.clone());
+        let past = session.read(move |r| Past::read(r, leaf, start, &context)).await?;
+        self.build(session, question, &past)
+    }
+
+    fn build(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<Prompt, ServiceError> {
+        let (context, chosen) = (question.context, question.chosen);
         let factor = if chosen.counts_exactly { 1.0 } else { session.factors.of(&chosen.choice) };
         let counter = Calibrated::new(O200k, factor);
-        name_others(session, context.id, &mut history).await?;
-        let counted = history.iter().map(|message| HistoryMessage {
+        let counted = past.texts.iter().map(|message| HistoryMessage {
             id: message.id,
             role: message.role,
             content: &message.content,
@@ -207,12 +229,12 @@ impl Service {
         let counted: Vec<_> = counted.collect();
         let asked = counted.iter().filter(|message| message.role == Role::User).count() + 1;
         // Where something is left out, the conversation is long enough for the anchor.
-        let turn = if earlier > 0 { asked.max(ANCHOR_FROM_TURN as usize) } else { asked };
+        let turn = if past.earlier > 0 { asked.max(ANCHOR_FROM_TURN as usize) } else { asked };
         let prompt = Builder::new(BuildInput {
-            revision,
+            revision: question.revision,
             history: &counted,
-            earlier,
-            user_text: text,
+            earlier: past.earlier,
+            user_text: question.text,
             now: self.now(),
             zone: &self.zone(),
             maintain_personality: context.maintain_personality,
@@ -220,7 +242,7 @@ impl Service {
             window: chosen.window,
             max_tokens: context.max_tokens.min(chosen.window / 2),
             max_history_tokens: context.max_history_tokens,
-            evicted_before: start,
+            evicted_before: past.start,
             counter: if chosen.counts_exactly { &O200k } else { &counter },
             counts_are_estimates: !chosen.counts_exactly,
         })
@@ -230,9 +252,16 @@ impl Service {
 
     /// The plan's prompt once more, by what has been learnt since of how the model counts.
     pub(crate) async fn replanned(&self, session: &Session, plan: &Plan) -> Result<Prompt, ServiceError> {
-        let question = &plan.user_message;
-        let (conversation, parent) = (plan.conversation.id, question.parent_id);
-        self.prompt(session, &plan.context, &plan.revision, &plan.chosen, conversation, parent, &question.content).await
+        let asked = &plan.user_message;
+        let question = Question {
+            context: &plan.context,
+            revision: &plan.revision,
+            chosen: &plan.chosen,
+            conversation: plan.conversation.id,
+            parent: asked.parent_id,
+            text: &asked.content,
+        };
+        self.prompt(session, &question).await
     }
 
     fn begun(&self, context_id: ContextId, text: &str) -> Conversation {
@@ -304,56 +333,11 @@ pub(crate) fn counted(text: &str) -> TokenCount {
     TokenCount { tokens: O200k.count(text), tokenizer: O200k.name().to_owned() }
 }
 
-/// The newest messages of a branch, oldest first: from the start of the last request's window on, or
-/// enough to fill the budget and a little more; and how many stand before them.
-async fn history(
-    session: &Session,
-    leaf: Option<MessageId>,
-    start: Option<MessageId>,
-    budget: u32,
-) -> Result<(Vec<BranchText>, u32), ServiceError> {
-    let Some(leaf) = leaf else { return Ok((Vec::new(), 0)) };
-    session
-        .read(move |r| {
-            let depth = r.branch_length(leaf)?;
-            let mut limit = FIRST_READ;
-            loop {
-                let texts = r.branch_texts(leaf, start, limit)?;
-                let tokens: u64 = texts.iter().filter_map(|text| text.tokens).map(u64::from).sum();
-                let read = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-                if read < limit || tokens > u64::from(budget) * 2 {
-                    return Ok((texts, depth.saturating_sub(read)));
-                }
-                limit = limit.saturating_mul(4);
-            }
-        })
-        .await
-}
-
-/// Puts the names of other contexts before what they said, so that the one that answers does not
-/// take their words for its own. A name is the one that was answered under.
-async fn name_others(session: &Session, own: ContextId, history: &mut [BranchText]) -> Result<(), ServiceError> {
-    let is_others = |message: &BranchText| message.role == Role::Assistant && message.context_id != own;
-    let mut wanted: Vec<RevisionId> = history.iter().filter(|m| is_others(m)).filter_map(|m| m.revision_id.clone()).collect();
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    wanted.sort_unstable();
-    wanted.dedup();
-    let read = move |r: &ReadHandle<'_>| {
-        wanted.iter().filter_map(|id| r.revision(id).transpose()).map(|found| found.map(|found| (found.id, found.name))).collect()
+fn wrong_role(message: &Message, request: &SendRequest) -> ServiceError {
+    let advice = match request {
+        SendRequest::Edit { .. } => "only your own messages can be edited; regenerate a reply instead",
+        _ => "there is no message of yours that this reply answers",
     };
-    let names: HashMap<RevisionId, String> = session.read(read).await?;
-    for message in history.iter_mut().filter(|message| is_others(message) && !message.content.trim().is_empty()) {
-        if let Some(name) = message.revision_id.as_ref().and_then(|id| names.get(id)) {
-            message.content.insert_str(0, &format!("{}: ", name.trim()));
-            message.tokens = None;
-        }
-    }
-    Ok(())
-}
-
-fn wrong_role(message: &Message, advice: &str) -> ServiceError {
     ErrorBody::new(ErrorCode::InvalidParameter, advice)
         .with("field", "messageId")
         .with("value", message.id)

@@ -1,0 +1,160 @@
+//! What the vault says of a wish for an answer, read in one go: each read of its own would cost a
+//! change of threads, and another state of the vault.
+
+use crate::provider::{KeyedProvider, keyed_provider};
+use evenkeel_domain::{
+    Context, ContextId, Conversation, Message, MessageId, ModelChoice, Revision, RevisionId, Role, SendRequest,
+};
+use evenkeel_store::{BranchText, Noun, ReadHandle, StoreError};
+use std::collections::HashMap;
+
+/// Messages read at first; more only while they still fit the budget.
+const FIRST_READ: u32 = 256;
+
+/// Who answers, where, after what, and by which provider.
+pub(crate) struct Found {
+    /// The one that answers; local only where the one that the conversation is with is.
+    pub context: Context,
+    /// The one that the conversation is with.
+    pub home: Context,
+    /// How many messages there are with `home`.
+    pub home_messages: u64,
+    pub revision: Revision,
+    /// `None` where it is only beginning.
+    pub conversation: Option<Conversation>,
+    /// The message that is edited, or answered anew.
+    pub message: Option<Message>,
+    /// What the question follows.
+    pub parent: Option<MessageId>,
+    /// The context's own model, or the default one.
+    pub choice: Option<ModelChoice>,
+    /// The provider of `choice`, if it is still there.
+    pub provider: Option<KeyedProvider>,
+    pub past: Past,
+}
+
+impl Found {
+    /// Reads what `request` is about. `start` is the first message of the last request's window, if
+    /// it is remembered.
+    ///
+    /// # Errors
+    /// `NotFound` with the first thing that is missing, or the vault cannot be read.
+    pub fn read(
+        r: &ReadHandle<'_>,
+        request: &SendRequest,
+        start: Option<MessageId>,
+        default_model: Option<ModelChoice>,
+    ) -> Result<Self, StoreError> {
+        let place = Place::read(r, request)?;
+        let mut context = existing(r.context(place.context_id)?, Noun::Context, place.context_id)?;
+        let home_id = place.conversation.as_ref().map_or(place.home_id, |conversation| conversation.context_id);
+        let home = if home_id == context.id { context.clone() } else { existing(r.context(home_id)?, Noun::Context, home_id)? };
+        context.local_only |= home.local_only;
+        let choice = context.model.clone().or(default_model);
+        Ok(Self {
+            home_messages: r.message_count(home.id)?,
+            revision: existing(r.revision(&context.revision_id)?, Noun::Context, context.id)?,
+            provider: choice.as_ref().map(|choice| keyed_provider(r, choice.provider_id)).transpose()?.flatten(),
+            past: Past::read(r, place.parent, start, &context)?,
+            conversation: place.conversation,
+            message: place.message,
+            parent: place.parent,
+            choice,
+            context,
+            home,
+        })
+    }
+}
+
+/// Where in the tree the answer goes.
+struct Place {
+    /// The one that is to answer.
+    context_id: ContextId,
+    /// The one that a new conversation is with.
+    home_id: ContextId,
+    conversation: Option<Conversation>,
+    message: Option<Message>,
+    parent: Option<MessageId>,
+}
+
+impl Place {
+    fn read(r: &ReadHandle<'_>, request: &SendRequest) -> Result<Self, StoreError> {
+        let message_id = match request {
+            SendRequest::New { context_id, conversation_id, agent_id, .. } => {
+                let conversation = conversation_id.map(|id| existing(r.conversation(id)?, Noun::Conversation, id)).transpose()?;
+                let parent = conversation.as_ref().and_then(|conversation| conversation.active_leaf_id);
+                let (context_id, home_id) = (agent_id.unwrap_or(*context_id), *context_id);
+                return Ok(Self { context_id, home_id, conversation, message: None, parent });
+            }
+            SendRequest::Edit { message_id, .. } | SendRequest::Regenerate { message_id } => *message_id,
+        };
+        let mut message = existing(r.message(message_id)?, Noun::Message, message_id)?;
+        // A reply is answered anew by answering again what it answers.
+        if let (SendRequest::Regenerate { .. }, Role::Assistant, Some(parent)) = (request, message.role, message.parent_id) {
+            message = existing(r.message(parent)?, Noun::Message, parent)?;
+        }
+        let conversation = existing(r.conversation(message.conversation_id)?, Noun::Conversation, message.conversation_id)?;
+        let (context_id, parent) = (message.context_id, message.parent_id);
+        Ok(Self { context_id, home_id: context_id, conversation: Some(conversation), message: Some(message), parent })
+    }
+}
+
+fn existing<T>(found: Option<T>, noun: Noun, id: impl ToString) -> Result<T, StoreError> {
+    found.ok_or_else(|| StoreError::NotFound { noun, id: id.to_string() })
+}
+
+/// What was said before a question, as far as its prompt may need it.
+pub(crate) struct Past {
+    /// The newest messages of the branch, oldest first: from `start` on, or enough to fill the
+    /// budget and a little more.
+    pub texts: Vec<BranchText>,
+    /// How many stand before them.
+    pub earlier: u32,
+    /// Where the last request's window began.
+    pub start: Option<MessageId>,
+}
+
+impl Past {
+    /// Reads what stands up to `leaf`, for an answer of `context`.
+    ///
+    /// # Errors
+    /// The vault cannot be read.
+    pub fn read(
+        r: &ReadHandle<'_>,
+        leaf: Option<MessageId>,
+        start: Option<MessageId>,
+        context: &Context,
+    ) -> Result<Self, StoreError> {
+        let Some(leaf) = leaf else { return Ok(Self { texts: Vec::new(), earlier: 0, start }) };
+        let depth = r.branch_length(leaf)?;
+        let mut limit = FIRST_READ;
+        loop {
+            let mut texts = r.branch_texts(leaf, start, limit)?;
+            let tokens: u64 = texts.iter().filter_map(|text| text.tokens).map(u64::from).sum();
+            let read = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+            if read < limit || tokens > u64::from(context.max_history_tokens) * 2 {
+                name_others(r, context.id, &mut texts)?;
+                return Ok(Self { texts, earlier: depth.saturating_sub(read), start });
+            }
+            limit = limit.saturating_mul(4);
+        }
+    }
+}
+
+/// Puts the names of other contexts before what they said, so that the one that answers does not
+/// take their words for its own. A name is the one that was answered under.
+fn name_others(r: &ReadHandle<'_>, own: ContextId, texts: &mut [BranchText]) -> Result<(), StoreError> {
+    let is_others = |message: &BranchText| message.role == Role::Assistant && message.context_id != own;
+    let mut names: HashMap<RevisionId, Option<String>> = HashMap::new();
+    for message in texts.iter_mut().filter(|message| is_others(message) && !message.content.trim().is_empty()) {
+        let Some(id) = &message.revision_id else { continue };
+        if !names.contains_key(id) {
+            names.insert(id.clone(), r.revision(id)?.map(|revision| revision.name));
+        }
+        if let Some(Some(name)) = names.get(id) {
+            message.content.insert_str(0, &format!("{}: ", name.trim()));
+            message.tokens = None;
+        }
+    }
+    Ok(())
+}
