@@ -4,6 +4,7 @@ use crate::support::{World, ended, started};
 use evenkeel_domain::*;
 use evenkeel_service::PresetOverrides;
 use evenkeel_testkit::scripted_server::Answer;
+use std::sync::{Arc, Mutex};
 
 async fn both() -> (World, Context, Context) {
     let world = World::new().await;
@@ -98,12 +99,46 @@ async fn what_was_said_to_a_local_only_context_goes_to_no_remote_model_by_an_age
 }
 
 #[tokio::test]
+async fn what_an_agent_keeps_on_this_machine_is_not_sent_away_by_the_next_answer() {
+    let (world, home, agent) = both().await;
+    let patch = ContextPatch { local_only: Some(true), ..ContextPatch::default() };
+    world.service.context_update(agent.id, patch).await.unwrap();
+    world.server.push(Answer::reply(&["It stays here."]));
+    let conversation = started(&world.send(asked(&home, None, &agent)).await.unwrap()).0;
+    let remote = world.provider_at("https://models.example", 30).await;
+    let model = ModelChoice { provider_id: remote.id, model: "scripted".into() };
+    let patch = ContextPatch { model: Some(Some(model)), ..ContextPatch::default() };
+    world.service.context_update(home.id, patch).await.unwrap();
+    let next =
+        SendRequest::New { context_id: home.id, conversation_id: Some(conversation.id), text: "And you?".into(), agent_id: None };
+    let refused = world.send(next).await.unwrap_err().to_body();
+    assert_eq!(refused.code, ErrorCode::LocalOnly);
+    assert!(refused.message.starts_with(&agent.name), "{}", refused.message);
+}
+
+fn card(events: &[ChatEvent]) -> Option<CareCard> {
+    events.iter().find_map(|event| match event {
+        ChatEvent::Care { card } => Some(card.clone()),
+        _ => None,
+    })
+}
+
+#[tokio::test]
+async fn a_sign_of_danger_brings_the_card_also_where_nothing_can_be_sent() {
+    let (world, home, _) = both().await;
+    world.service.context_delete(home.id).await.unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let sink = heard.clone();
+    let request =
+        SendRequest::New { context_id: home.id, conversation_id: None, text: "I want to kill myself.".into(), agent_id: None };
+    let refused = world.service.chat_send(request, move |event| sink.lock().unwrap().push(event)).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::NotFound);
+    assert_eq!(card(&heard.lock().unwrap()).unwrap().sign, CareSign::SelfHarm);
+}
+
+#[tokio::test]
 async fn a_sign_of_danger_brings_the_card_and_changes_nothing() {
     let (world, home, _) = both().await;
-    let card = |events: &[ChatEvent]| match &events[0] {
-        ChatEvent::Started { care, .. } => care.clone(),
-        other => panic!("the first event is {other:?}"),
-    };
     let text = "I want to kill myself.";
     world.server.push(Answer::reply(&["I am here."]));
     let events = world.say(home.id, None, text).await;

@@ -87,6 +87,35 @@ async fn stopping_keeps_what_had_arrived() {
 }
 
 #[tokio::test]
+async fn a_lifetime_that_is_set_while_a_reply_is_written_stays() {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let context = world.counselor().await;
+    world.server.push(Answer::stream(vec![Piece::Text("One".into()), Piece::Gate, Piece::Done]));
+    let service = world.service.clone();
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "Count.".into(), agent_id: None };
+    let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let reply = tokio::spawn(async move { service.chat_send(request, move |e| drop(send.send(e))).await });
+    let mut conversation = None;
+    while let Some(event) = heard.recv().await {
+        match event {
+            ChatEvent::Started { conversation: begun, .. } => conversation = Some(begun.id),
+            ChatEvent::Text { .. } => {
+                assert!(world.service.conversation_open(conversation.unwrap()).await.unwrap().is_replying);
+                let never = ContextPatch { expiry_days: Some(0), ..ContextPatch::default() };
+                world.service.context_update(context.id, never).await.unwrap();
+                world.server.release();
+            }
+            _ => {}
+        }
+    }
+    reply.await.unwrap().unwrap();
+    let now = world.service.context_get(context.id).await.unwrap();
+    assert_eq!((now.expiry_days, now.expires_at), (None, None));
+    assert!(!world.service.conversation_open(conversation.unwrap()).await.unwrap().is_replying);
+}
+
+#[tokio::test]
 async fn regenerate_and_edit_make_branches_and_keep_the_old_ones() {
     let world = World::new().await;
     world.scripted_provider().await;

@@ -223,10 +223,11 @@ impl World {
 }
 
 pub fn started(events: &[ChatEvent]) -> (Conversation, Message) {
-    match &events[0] {
-        ChatEvent::Started { conversation, user_message, .. } => (conversation.clone(), user_message.clone()),
-        other => panic!("the first event is {other:?}"),
-    }
+    let found = events.iter().find_map(|event| match event {
+        ChatEvent::Started { conversation, user_message, .. } => Some((conversation.clone(), user_message.clone())),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("nothing started: {events:?}"))
 }
 
 pub fn ended(events: &[ChatEvent]) -> (Option<Message>, Option<ErrorBody>) {

@@ -51,8 +51,11 @@ pub enum ChatEvent {
         reply_id: MessageId,
         /// How full the history budget is.
         meter: TokenMeter,
-        /// Whom to call, where what the user wrote is a sign of danger.
-        care: Option<CareCard>,
+    },
+    /// What the user wrote is a sign of danger; it is stored and sent all the same, if it can be.
+    Care {
+        /// Whom to call.
+        card: CareCard,
     },
     /// More text of the reply.
     Text {

@@ -1,7 +1,7 @@
 //! Care: whom to call, where what the user wrote is a sign of danger. Nothing of it is kept.
 
 use crate::{Service, ServiceError};
-use evenkeel_domain::{CareCard, CareSign, Feature, FieldError, region_of, signs};
+use evenkeel_domain::{CareCard, CareSign, ChatEvent, Feature, FieldError, region_of, signs};
 use std::path::{Path, PathBuf};
 
 impl Service {
@@ -23,13 +23,12 @@ impl Service {
         Ok(CareCard::of(CareSign::SelfHarm, &region))
     }
 
-    /// The card for a text, where it has a sign of danger and cards are wished for.
-    pub(crate) async fn care_for(&self, text: String) -> Option<CareCard> {
-        if !self.is_on(Feature::CareCard) {
-            return None;
+    /// Gives the card for what was typed, where it has a sign of danger and cards are wished for.
+    pub(crate) async fn care_for(&self, typed: Option<String>, sink: &(dyn Fn(ChatEvent) + Send + Sync)) {
+        let Some(text) = typed.filter(|_| self.is_on(Feature::CareCard)) else { return };
+        if let Ok(Some(sign)) = tokio::task::spawn_blocking(move || signs(&text)).await {
+            sink(ChatEvent::Care { card: CareCard::of(sign, &self.region()) });
         }
-        let sign = tokio::task::spawn_blocking(move || signs(&text)).await.ok().flatten()?;
-        Some(CareCard::of(sign, &self.region()))
     }
 
     /// The region of the settings, else the one the machine stands in as far as the system tells; else empty.

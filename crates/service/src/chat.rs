@@ -8,8 +8,8 @@ mod reply;
 use crate::{Service, ServiceError, model::Ready, session::Session};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    ChatEvent, Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId,
-    MessageStatus, Role, SendRequest,
+    ChatEvent, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Role,
+    SendRequest,
 };
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::{ChatMessage, ChatRequest, EventStream};
@@ -38,11 +38,21 @@ impl Service {
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
         // The turn is taken before anything is read: what is read must not change under the plan.
-        let known = self.conversation_of(&request).await?;
-        let turn = known.map(|id| self.replies().begin(id)).transpose()?;
-        let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known));
-        size?;
-        let plan = plan?;
+        let known = self.conversation_of(&request).await;
+        let typed = match &request {
+            SendRequest::New { text, .. } | SendRequest::Edit { text, .. } => Some(text.clone()),
+            SendRequest::Regenerate { .. } => None,
+        };
+        let begun = known.and_then(|known| Ok((known, known.map(|id| self.replies().begin(id)).transpose()?)));
+        let planned = async {
+            let (known, turn) = begun?;
+            let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known));
+            size?;
+            Ok::<_, ServiceError>((plan?, turn))
+        };
+        // Whoever is in danger is told whom to call, also where the message cannot be sent.
+        let ((), planned) = tokio::join!(self.care_for(typed, &sink), planned);
+        let (plan, turn) = planned?;
         let turn = match turn {
             Some(turn) => turn,
             None => self.replies().begin(plan.conversation.id)?,
@@ -75,22 +85,12 @@ impl Service {
     async fn answer(&self, mut plan: Plan, turn: Turn, sink: &(dyn Fn(ChatEvent) + Send + Sync)) -> Result<(), ServiceError> {
         let session = self.session()?;
         let reply_id = MessageId::from_parts(self.now(), self.random());
-        // A sign of danger changes nothing of what is stored or sent.
-        let text = plan.is_new_message.then(|| plan.user_message.content.clone());
-        let noticing = async {
-            match text {
-                Some(text) => self.care_for(text).await,
-                None => None,
-            }
-        };
-        let (stored, care) = tokio::join!(self.commit_question(&session, &plan), noticing);
-        let stored = stored?;
+        let stored = self.commit_question(&session, &plan).await?;
         sink(ChatEvent::Started {
             conversation: stored.conversation.unwrap_or_else(|| plan.conversation.clone()),
             user_message: stored.message,
             reply_id,
             meter: plan.prompt.meter,
-            care,
         });
         // The message is stored: from here on the network may be waited for.
         let ready = tokio::select! {
@@ -255,9 +255,9 @@ impl Service {
 }
 
 /// Begins the lifetimes of the contexts anew. One that was deleted for good meanwhile has none.
-fn touch(w: &mut WriteHandle<'_>, contexts: &[(ContextId, Option<u32>)], now: DateTime<Utc>) -> Result<(), StoreError> {
-    for &(id, days) in contexts {
-        match w.touch_context(id, now, Context::expiry(now, days)) {
+fn touch(w: &mut WriteHandle<'_>, contexts: &[ContextId], now: DateTime<Utc>) -> Result<(), StoreError> {
+    for &id in contexts {
+        match w.touch_context(id, now) {
             Err(StoreError::NotFound { .. }) => {}
             touched => touched?,
         }

@@ -222,7 +222,8 @@ impl Service {
     ) -> ConversationView {
         // Without a model there is no window to measure against; the conversation opens all the same.
         let meter = self.chat_meter(conversation.context_id, Some(conversation.id), String::new()).await.unwrap_or_default();
-        ConversationView { conversation, messages, has_earlier, has_later, meter }
+        let is_replying = self.replies().under_way().contains(&conversation.id);
+        ConversationView { conversation, messages, has_earlier, has_later, meter, is_replying }
     }
 
     pub(crate) async fn conversation_get(&self, id: ConversationId) -> Result<Conversation, ServiceError> {

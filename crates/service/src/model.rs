@@ -75,14 +75,11 @@ fn provider_removed(choice: &ModelChoice) -> ServiceError {
     ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model).into()
 }
 
-/// A context that answers on this machine only does not answer elsewhere.
-fn may_answer(context: &Context, chosen: &Chosen) -> Result<(), ServiceError> {
+/// The words of a context that is local only are not sent elsewhere.
+fn may_answer(kept_here_by: Option<&str>, chosen: &Chosen) -> Result<(), ServiceError> {
     let provider = &chosen.provider;
-    if !context.local_only || provider.locality == ProviderLocality::Local {
-        return Ok(());
-    }
-    let message =
-        format!("{} answers on this machine only, and {} is elsewhere; choose a local model", context.name, provider.name);
+    let Some(name) = kept_here_by.filter(|_| provider.locality == ProviderLocality::Remote) else { return Ok(()) };
+    let message = format!("{name} answers on this machine only, and {} is elsewhere; choose a local model", provider.name);
     Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into())
 }
 
@@ -90,21 +87,22 @@ impl Service {
     /// The model of a context, or the default one.
     pub(crate) async fn chosen_model(&self, context: &Context) -> Result<Chosen, ServiceError> {
         let chosen = self.chosen_for(context.model.clone()).await?;
-        may_answer(context, &chosen)?;
+        may_answer(context.local_only.then_some(&*context.name), &chosen)?;
         Ok(chosen)
     }
 
-    /// The model of a context, with what was read of its choice already.
+    /// The model of a choice, with what was read of it already. `kept_here_by` is the context, if
+    /// there is one, whose words may not leave this machine.
     pub(crate) async fn chosen_from(
         &self,
-        context: &Context,
+        kept_here_by: Option<&str>,
         choice: Option<ModelChoice>,
         provider: Option<KeyedProvider>,
     ) -> Result<Chosen, ServiceError> {
         let choice = choice.ok_or_else(none_chosen)?;
         let provider = provider.ok_or_else(|| provider_removed(&choice))?;
         let chosen = self.looked_up(choice, provider).await?;
-        may_answer(context, &chosen)?;
+        may_answer(kept_here_by, &chosen)?;
         Ok(chosen)
     }
 

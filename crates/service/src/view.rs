@@ -178,6 +178,8 @@ pub struct ConversationView {
     pub has_later: bool,
     /// How full the history budget is.
     pub meter: TokenMeter,
+    /// Whether a reply is being written in it, in whatever window that was asked for.
+    pub is_replying: bool,
 }
 
 /// Messages before a known one.

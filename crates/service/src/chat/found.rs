@@ -13,7 +13,7 @@ const FIRST_READ: u32 = 256;
 
 /// Who answers, where, after what, and by which provider.
 pub(crate) struct Found {
-    /// The one that answers; local only where the one that the conversation is with is.
+    /// The one that answers; local only where one that spoke or is spoken to is.
     pub context: Context,
     /// The one that the conversation is with.
     pub home: Context,
@@ -31,6 +31,8 @@ pub(crate) struct Found {
     /// The provider of `choice`, if it is still there.
     pub provider: Option<KeyedProvider>,
     pub past: Past,
+    /// Name of the first context, of those whose words would be sent, that is local only.
+    pub kept_here_by: Option<String>,
 }
 
 impl Found {
@@ -49,13 +51,16 @@ impl Found {
         let mut context = existing(r.context(place.context_id)?, Noun::Context, place.context_id)?;
         let home_id = place.conversation.as_ref().map_or(place.home_id, |conversation| conversation.context_id);
         let home = if home_id == context.id { context.clone() } else { existing(r.context(home_id)?, Noun::Context, home_id)? };
-        context.local_only |= home.local_only;
+        let past = Past::read(r, place.parent, start, &context)?;
+        let kept_here_by = kept_here_by(r, &context, &home, &past)?;
+        context.local_only |= kept_here_by.is_some();
         let choice = context.model.clone().or(default_model);
         Ok(Self {
             home_messages: r.message_count(home.id)?,
             revision: existing(r.revision(&context.revision_id)?, Noun::Context, context.id)?,
             provider: choice.as_ref().map(|choice| keyed_provider(r, choice.provider_id)).transpose()?.flatten(),
-            past: Past::read(r, place.parent, start, &context)?,
+            past,
+            kept_here_by,
             conversation: place.conversation,
             message: place.message,
             parent: place.parent,
@@ -139,6 +144,22 @@ impl Past {
             limit = limit.saturating_mul(4);
         }
     }
+}
+
+/// What was said to a context that is local only stays here, whoever answers next.
+fn kept_here_by(r: &ReadHandle<'_>, context: &Context, home: &Context, past: &Past) -> Result<Option<String>, StoreError> {
+    if let Some(local) = [context, home].into_iter().find(|party| party.local_only) {
+        return Ok(Some(local.name.clone()));
+    }
+    let mut others: Vec<ContextId> = past.texts.iter().map(|text| text.context_id).collect();
+    others.sort_unstable();
+    others.dedup();
+    for id in others.into_iter().filter(|id| *id != context.id && *id != home.id) {
+        if let Some(local) = r.context(id)?.filter(|other| other.local_only) {
+            return Ok(Some(local.name));
+        }
+    }
+    Ok(None)
 }
 
 /// Puts the names of other contexts before what they said, so that the one that answers does not

@@ -54,7 +54,7 @@ impl Service {
         let session = self.session()?;
         let found = self.found(&session, &request, known).await?;
         self.check_found(&request, &found)?;
-        let mut chosen = self.chosen_from(&found.context, found.choice, found.provider).await?;
+        let mut chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let (new_text, draft) = match request {
             SendRequest::New { context_id, conversation_id, text, .. } => {
                 (Some(text), Some(conversation_id.map_or(DraftKey::Context(context_id), DraftKey::Conversation)))
@@ -118,7 +118,7 @@ impl Service {
         let session = self.session()?;
         let request = SendRequest::New { context_id, conversation_id, text: String::new(), agent_id: None };
         let found = self.found(&session, &request, conversation_id).await?;
-        let chosen = self.chosen_from(&found.context, found.choice, found.provider).await?;
+        let chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let conversation = conversation_id.unwrap_or_else(|| ConversationId::from_parts(self.now(), self.random()));
         let (context, revision, parent) = (&found.context, &found.revision, found.parent);
         let question = Question { context, revision, chosen: &chosen, conversation, parent, text: &text };
@@ -307,9 +307,9 @@ impl Service {
 }
 
 impl Plan {
-    /// The contexts that were talked to, with the days of their lifetimes.
-    pub fn talked_to(&self) -> Vec<(ContextId, Option<u32>)> {
-        let mut both = vec![(self.context.id, self.context.expiry_days), (self.home.id, self.home.expiry_days)];
+    /// The contexts that were talked to.
+    pub fn talked_to(&self) -> Vec<ContextId> {
+        let mut both = vec![self.context.id, self.home.id];
         both.dedup();
         both
     }

@@ -197,21 +197,17 @@ impl WriteHandle<'_> {
         self.use_revision(context, revision)
     }
 
-    /// Notes that the context was talked to: its lifetime begins anew.
+    /// Notes that the context was talked to: its lifetime, as long as it is set now, begins anew.
     ///
     /// # Errors
     /// `NotFound`, `Storage`, `DiskFull`.
-    pub fn touch_context(
-        &mut self,
-        id: ContextId,
-        now: DateTime<Utc>,
-        expires_at: Option<DateTime<Utc>>,
-    ) -> Result<(), StoreError> {
+    pub fn touch_context(&mut self, id: ContextId, now: DateTime<Utc>) -> Result<(), StoreError> {
         self.execute_on(
             Noun::Context,
             &id,
-            "UPDATE contexts SET last_interaction_at = ?2, expires_at = ?3 WHERE id = ?1 AND purged_at IS NULL",
-            (bytes(id.uuid()), now.timestamp_millis(), of_time(expires_at)),
+            "UPDATE contexts SET last_interaction_at = ?2, expires_at = ?2 + expiry_days * 86400000
+             WHERE id = ?1 AND purged_at IS NULL",
+            (bytes(id.uuid()), now.timestamp_millis()),
         )
     }
 

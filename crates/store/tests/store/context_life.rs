@@ -205,7 +205,7 @@ fn a_purged_context_leaves_only_what_it_said_elsewhere() {
         })
         .unwrap();
     for write in [
-        room.store.write(|write| write.touch_context(context_id(1), at(1), None)),
+        room.store.write(|write| write.touch_context(context_id(1), at(1))),
         room.store.write(|write| write.set_context_active(context_id(1), true, at(1))),
         room.store.write(|write| write.trash_context(context_id(1), at(1))),
         room.store.write(|write| write.insert_conversation(&conversation(9, 1))),

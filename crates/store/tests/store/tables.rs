@@ -45,7 +45,7 @@ fn contexts_are_listed_by_last_interaction_and_hidden_when_inactive() {
     }
     room.store
         .write(|write| {
-            write.touch_context(context_id(1), at(100), Some(at(200)))?;
+            write.touch_context(context_id(1), at(100))?;
             write.set_context_active(context_id(3), false, at(101))
         })
         .unwrap();
@@ -58,7 +58,7 @@ fn contexts_are_listed_by_last_interaction_and_hidden_when_inactive() {
     let second_page = room.store.read(|read| read.contexts(true, 1, 1)).unwrap();
     assert_eq!(second_page[0].id, context_id(3));
     let touched = room.store.read(|read| read.context(context_id(1))).unwrap().unwrap();
-    assert_eq!((touched.last_interaction_at, touched.expires_at), (at(100), Some(at(200))));
+    assert_eq!((touched.last_interaction_at, touched.expires_at), (at(100), Some(at(100) + chrono::TimeDelta::days(90))));
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn writes_to_what_is_gone_say_so() {
         code(room.store.write(|write| work(write)))
     };
     assert_eq!(write(&|w| w.update_context(&gone, &revision)), ErrorCode::NotFound);
-    assert_eq!(write(&|w| w.touch_context(context_id(5), at(0), None)), ErrorCode::NotFound);
+    assert_eq!(write(&|w| w.touch_context(context_id(5), at(0))), ErrorCode::NotFound);
     assert_eq!(write(&|w| w.insert_conversation(&conversation(1, 5))), ErrorCode::NotFound);
     assert_eq!(write(&|w| w.rename_conversation(conversation_id(5), "x")), ErrorCode::NotFound);
     assert_eq!(write(&|w| w.delete_conversation(conversation_id(5))), ErrorCode::NotFound);

@@ -344,9 +344,11 @@ userMessage: Message_Deserialize;
 /**  The id the reply will be stored under. */
 replyId: MessageId; 
 /**  How full the history budget is. */
-meter: TokenMeter; 
-/**  Whom to call, where what the user wrote is a sign of danger. */
-care?: CareCard | null } | 
+meter: TokenMeter } | 
+/**  What the user wrote is a sign of danger; it is stored and sent all the same, if it can be. */
+{ kind: "care"; 
+/**  Whom to call. */
+card: CareCard } | 
 /**  More text of the reply. */
 { kind: "text"; 
 /**  What to append. */
@@ -377,9 +379,11 @@ userMessage: Message_Serialize;
 /**  The id the reply will be stored under. */
 replyId: MessageId; 
 /**  How full the history budget is. */
-meter: TokenMeter; 
-/**  Whom to call, where what the user wrote is a sign of danger. */
-care: CareCard | null } | 
+meter: TokenMeter } | 
+/**  What the user wrote is a sign of danger; it is stored and sent all the same, if it can be. */
+{ kind: "care"; 
+/**  Whom to call. */
+card: CareCard } | 
 /**  More text of the reply. */
 { kind: "text"; 
 /**  What to append. */
@@ -855,6 +859,8 @@ export type ConversationView_Deserialize = {
 	hasLater: boolean,
 	/**  How full the history budget is. */
 	meter: TokenMeter,
+	/**  Whether a reply is being written in it, in whatever window that was asked for. */
+	isReplying: boolean,
 };
 
 /**  A conversation at its newest messages, or at one that was looked for. */
@@ -869,6 +875,8 @@ export type ConversationView_Serialize = {
 	hasLater: boolean,
 	/**  How full the history budget is. */
 	meter: TokenMeter,
+	/**  Whether a reply is being written in it, in whatever window that was asked for. */
+	isReplying: boolean,
 };
 
 /**  One thread with a context. */

@@ -284,9 +284,9 @@ export type ChatEvent =
       userMessage: Message;
       replyId: string;
       meter: TokenMeter;
-      /** Whom to call, where the message holds a sign of danger. */
-      care?: CareCard | null;
     }
+  /** Whom to call: what was written is a sign of danger. It may come before an error. */
+  | { kind: 'care'; card: CareCard }
   | { kind: 'text'; delta: string }
   | { kind: 'reasoning'; delta: string }
   | { kind: 'notice'; error: ErrorBody }

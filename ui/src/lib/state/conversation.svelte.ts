@@ -124,6 +124,7 @@ export class OpenConversation extends Branch {
     else if (event.kind === 'reasoning') reply.reason(event.delta);
     else if (event.kind === 'notice') reply.notice = event.error;
     else if (event.kind === 'started') this.begin(reply, event);
+    else if (event.kind === 'care') this.care = event.card;
     else this.end(reply, event.message, event.error);
   }
 
@@ -137,7 +138,6 @@ export class OpenConversation extends Branch {
     this.hasLater = false;
     this.conversation = event.conversation;
     this.meter = event.meter;
-    this.care = event.care ?? this.care;
     if (sendable(this.draft) === userMessage.content) this.draft = '';
     if (born) this.composer.rekey({ conversation: event.conversation.id });
     void this.composer.flush();

@@ -19,6 +19,8 @@ export class FakeChat {
   }
 
   async send(request: SendRequest, onEvent: (event: ChatEvent) => void): Promise<void> {
+    const card = request.kind === 'regenerate' ? null : careFor(this.world, request.text);
+    if (card) onEvent({ kind: 'care', card });
     const user = this.accept(request);
     const conversation = this.world.conversation(user.conversationId);
     const agentId = request.kind === 'new' ? request.agentId : null;
@@ -33,7 +35,6 @@ export class FakeChat {
       userMessage: user,
       replyId,
       meter,
-      care: careFor(this.world, user.content),
     });
     const script = scriptFor(user.content, this.turn);
     this.turn += 1;
