@@ -90,6 +90,17 @@ describe('a lifetime', () => {
   });
 });
 
+describe('the time that the window shows', () => {
+  it('is the present one for what a change brings, and whenever somebody looks', async () => {
+    app.clock.now = 0;
+    backend.emit('change', { noun: 'context', id: null });
+    await vi.waitFor(() => expect(app.clock.now).toBeGreaterThan(0));
+    app.clock.now = 0;
+    app.clock.look();
+    expect(Date.now() - app.clock.now).toBeLessThan(5_000);
+  });
+});
+
 describe('deleting', () => {
   it('a context shows the next one, and comes back where it was', async () => {
     const shown = app.chat.contextId ?? '';
