@@ -234,6 +234,8 @@ describe('the life of a companion', { concurrency: 1 }, () => {
     await runJob('expiry');
     await toChat();
     await gone('context-item');
+    await gone('conversation-item');
+    assert.equal(await text('context-title'), 'No companion chosen');
     await picture('empty');
     await app.page.click('open-trash');
     await says('trash-item', /Calm Counselor/);

@@ -234,7 +234,7 @@ export class App {
     if (nouns.has('vault')) await this.vault.refresh();
     if (!this.ready) return;
     this.clock.look(); // What is read anew is judged by the present time.
-    if (nouns.has('context')) await this.contexts.refresh();
+    if (nouns.has('context')) await this.removal.follow();
     if (nouns.has('preset')) await this.presets.load();
     if (this.page === 'trash') await this.trash.load();
     if (nouns.has('conversation') || nouns.has('message')) {

@@ -116,6 +116,16 @@ describe('deleting', () => {
     expect(app.notices.list).toHaveLength(0);
   });
 
+  it('a context elsewhere, as a clean-up does, leaves nothing of it in the window', async () => {
+    const { id } = named(app, 'Calm Counselor');
+    await app.pick(id);
+    await backend.contextDelete(id);
+    backend.emit('change', { noun: 'context', id });
+    await vi.waitFor(() => expect(app.chat.contextId).not.toBe(id));
+    expect(app.context).not.toBeNull();
+    expect(app.conversations.contextId).toBe(app.context?.id);
+  });
+
   it('several conversations is one step, and so is taking it back', async () => {
     const ids = app.conversations.list.slice(0, 2).map((one) => one.id);
     const before = app.conversations.totalCount;
