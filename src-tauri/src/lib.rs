@@ -8,6 +8,8 @@ mod error;
 pub mod events;
 mod notify;
 mod options;
+#[cfg(debug_assertions)]
+mod shifted_clock;
 mod shortcut;
 mod state;
 mod tray;
@@ -60,7 +62,10 @@ fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn 
     let resources = app.path().resource_dir().ok();
     let runtime = tauri::async_runtime::handle();
     let _guard = runtime.inner().enter();
-    let service = Service::new(ServiceOptions::new(options.profile.clone(), resources)?)?;
+    let service_options = ServiceOptions::new(options.profile.clone(), resources)?;
+    #[cfg(debug_assertions)]
+    let service_options = shifted_clock::wished(service_options);
+    let service = Service::new(service_options)?;
     let followed = service.clone();
     app.manage(Shell::new(service));
     follow(app.clone(), &followed);

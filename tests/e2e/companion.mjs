@@ -7,8 +7,11 @@ const REPLY = 180_000;
 /** The first window of a debug build may take this long, in milliseconds. */
 const START = 60_000;
 
-/** Starts the app's first run up to the composer of a Calm Counselor; gives the recovery code's groups. */
-export async function firstRun(app, { screenshot = async () => {}, passphrase } = {}) {
+/**
+ * Starts the app's first run up to the composer of a Calm Counselor; gives the recovery code's groups.
+ * `chooseModel` chooses another model than the built-in one.
+ */
+export async function firstRun(app, { screenshot = async () => {}, passphrase, chooseModel } = {}) {
   const { page } = app;
   await page.testid('welcome-start', { timeout: START });
   await screenshot('welcome');
@@ -30,7 +33,7 @@ export async function firstRun(app, { screenshot = async () => {}, passphrase } 
   await page.click('recovery-confirm');
   await page.testid('offer-builtIn');
   await screenshot('model-choice');
-  await page.click('offer-builtIn');
+  await (chooseModel ? chooseModel(page) : page.click('offer-builtIn'));
   await createContext(app, 'preset-calm-counselor', { screenshot });
   return groups;
 }
@@ -51,6 +54,24 @@ async function typeRecoveryBack(page, groups) {
     return fields.length > 0 && fields;
   }, 'the question for parts of the recovery code');
   for (const [id, group] of asked) await page.fill(id, groups[group]);
+}
+
+/** Chooses a server of one's own by its address, and one of its models. */
+export function ownServer(address, model) {
+  return async (page) => {
+    await page.click('offer-cloud');
+    await page.click('template-openai');
+    await page.fill('provider-name', 'My own server');
+    await page.fill('provider-url', address);
+    await page.click('provider-save');
+    await page.testid('cloud-model');
+    await page.run(
+      `const list = document.querySelector('[data-testid="cloud-model"]');
+       list.selectedIndex = [...list.options].findIndex((option) => option.text === arguments[0]);
+       list.dispatchEvent(new Event('change', { bubbles: true }));`,
+      model,
+    );
+  };
 }
 
 /** Makes a context from a preset and waits for its composer. */

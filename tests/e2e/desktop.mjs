@@ -179,6 +179,18 @@ export class Desktop {
     return TrayHost.over(child);
   }
 
+  /** Plays the service that shows notifications; gives the list that they are added to, as title and text. */
+  async notifications() {
+    const child = this.spawn(PYTHON, [path.join(here, 'notification_host.py')], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    if ((await lines.next()).done) throw new Error('The notification host ended (scripts/setup installs what it needs).');
+    const heard = [];
+    (async () => {
+      for await (const line of lines) heard.push(JSON.parse(line));
+    })();
+    return heard;
+  }
+
   async #folders() {
     this.#home = await mkdtemp(path.join(tmpdir(), 'evenkeel-desktop-'));
     const at = (name) => path.join(this.#home, name);

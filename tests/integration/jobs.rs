@@ -27,7 +27,9 @@ async fn ended(world: &World, name: &str) -> JobStatus {
 #[tokio::test]
 async fn each_job_is_listed_planned_and_run_once_when_due() {
     let world = World::new().await;
-    let names: Vec<_> = world.service.job_list().await.unwrap().into_iter().map(|job| (job.name, job.runs)).collect();
+    let listed = world.service.job_list().await.unwrap();
+    assert!(listed.iter().all(|job| job.next_run_at.is_some()), "also before the first look: {listed:?}");
+    let names: Vec<_> = listed.into_iter().map(|job| (job.name, job.runs)).collect();
     let expected = ["expiry", "backup", "cleanup", "vacuum"].map(|name| (name.to_owned(), 0));
     assert_eq!(names, expected);
     assert_eq!(world.run_after(TimeDelta::zero()).await, [], "planned first");

@@ -95,6 +95,10 @@ async fn bring_back(world: &World, id: ContextId) {
     assert_eq!((preview.now.messages, preview.then.messages, preview.newer_messages), (0, 2, 0));
     world.service.backup_restore(before.path.clone().into()).await.unwrap();
     assert_eq!(world.service.vault_status().await.state, VaultState::Open);
+    for time in [TimeDelta::zero(), hours(7), days(9), hours(25)] {
+        world.run_after(time).await;
+        assert_eq!(trash(world).iter().map(|item| (item.id, item.shown_at)).collect::<Vec<_>>(), [(TrashId::Context(id), None)]);
+    }
     let now = world.clock.0.now();
     world.store().write(|w| w.restore_context(id, now, None)).unwrap();
     assert!(stored(world, id).is_active);

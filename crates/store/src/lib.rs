@@ -31,6 +31,7 @@ pub use error::StoreError;
 pub use handle::{ReadHandle, WriteHandle};
 pub use migration::SCHEMA_VERSION;
 pub use store::Store;
+pub use table::app_state::SWEPT;
 pub use table::draft::{DraftOwner, ReplyDraft};
 pub use table::lifetime::Lifetime;
 pub use table::model_file::ModelFile;

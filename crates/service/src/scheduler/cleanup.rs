@@ -7,14 +7,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{
     PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, TrashId, TrashItem, purge_allowance, purge_step,
 };
-use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
+use evenkeel_store::{ReadHandle, SWEPT, StoreError, WriteHandle};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How long what was typed and never sent is kept.
 const DRAFTS_KEPT: TimeDelta = TimeDelta::days(90);
-/// When a run last looked at what has no mark of its own.
-const SWEPT: &str = "swept";
 
 /// Both clocks when a run looked at deleted messages and drafts. What is older at that time may be
 /// forgotten a day of running time later: the two looks that everything in the trash gets too.

@@ -11,9 +11,10 @@ use super::work::Work;
 use crate::connection::{self, Key};
 use crate::migration::{self, MIGRATIONS};
 use crate::store::{sync_file, sync_folder};
-use crate::{SCHEMA_VERSION, StoreError};
+use crate::{SCHEMA_VERSION, SWEPT, StoreError};
 use chrono::{DateTime, Utc};
 use evenkeel_vault::{KeyFile, Profile, RootKey, Use, VaultError, VaultLock, write_durably};
+use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// A backup to be restored.
@@ -118,12 +119,26 @@ fn make_ready(
 fn migrate(ready: &Path, key: &Key, schema: i64, now: DateTime<Utc>) -> Result<BackupCounts, StoreError> {
     let mut connection = connection::open(ready, key)?;
     migration::migrate(&mut connection, MIGRATIONS, now)?;
+    begin_trash_anew(&connection)?;
     if schema < SCHEMA_VERSION {
         check_connection(&connection)?;
     }
     let counts = census(&connection)?.counts();
     connection.close().map_err(|(_, error)| StoreError::from(error))?;
     Ok(counts)
+}
+
+/// Makes the time in the trash begin again: a backup from before a clean-up holds what was about to
+/// be purged, marked as due, and the next clean-up would take away what was brought back.
+fn begin_trash_anew(connection: &Connection) -> Result<(), StoreError> {
+    for sql in [
+        "UPDATE contexts SET trash_shown_at = NULL, purge_due_running_ms = NULL WHERE deleted_at IS NOT NULL",
+        "UPDATE conversations SET trash_shown_at = NULL, purge_due_running_ms = NULL WHERE deleted_at IS NOT NULL",
+    ] {
+        connection.execute(sql, [])?;
+    }
+    connection.execute("DELETE FROM app_state WHERE key = ?1", [SWEPT])?;
+    Ok(())
 }
 
 fn of(path: &Path) -> impl Fn(StoreError) -> BackupError + '_ {

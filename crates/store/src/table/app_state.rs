@@ -5,6 +5,10 @@ use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 /// Milliseconds that the app has run since the vault was made.
 const RUNNING_MS: &str = "running_ms";
 
+/// The key of the last look at deleted messages and drafts, by which they are forgotten later. A
+/// restore takes it away: what comes back is looked at anew.
+pub const SWEPT: &str = "swept";
+
 impl ReadHandle<'_> {
     /// The text under a key.
     ///

@@ -1,6 +1,6 @@
 //! One file for each noun: its columns, what reads it and what writes it.
 
-mod app_state;
+pub(crate) mod app_state;
 mod composer;
 mod context;
 mod context_list;

@@ -1,8 +1,10 @@
 //! A restore brings back what was, keeps what is, and says beforehand what changes.
 
-use crate::room::{at, context, context_id, conversation, message};
+use crate::room::{at, context, context_id, conversation, conversation_id, message};
 use crate::vault::{Vault, add, contents, day, failed, files, on, raw};
+use evenkeel_domain::TrashId;
 use evenkeel_store::backup::{self, BackupCounts, BackupError, PendingRestore, Progress, RestoreRequest, Step};
+use evenkeel_store::{SWEPT, Store};
 use evenkeel_vault::{KeyFile, Profile, VaultLock};
 use std::fs;
 use std::ops::ControlFlow;
@@ -26,6 +28,34 @@ fn the_round_trip_is_equal_by_content_and_the_old_vault_is_kept() {
     assert_eq!(files(&vault.profile.dir().join("work")).len(), 1, "only the lock is left");
     add(&vault.store(), 41, 42);
     assert_eq!(vault.store().full_check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn what_comes_back_into_the_trash_is_not_about_to_be_purged() {
+    let vault = Vault::with(2);
+    let (kept, shown) = (TrashId::Context(context_id(1)), |store: &Store| store.read(|r| r.trash()).unwrap());
+    let store = vault.store();
+    store
+        .write(|w| {
+            w.trash_context(context_id(1), at(1))?;
+            w.trash_conversations(&[conversation_id(1)], at(1))?;
+            w.mark_trash_shown(at(2))?;
+            w.set_purge_due(kept, Some(7))?;
+            w.set_purge_due(TrashId::Conversation(conversation_id(1)), Some(7))?;
+            w.put_app_state(SWEPT, "{}")
+        })
+        .unwrap();
+    assert!(shown(&store).iter().all(|item| item.shown_at.is_some() && item.purge_due_running_ms == Some(7)));
+    drop(store);
+    let info = vault.back_up(1);
+    vault.restore(&info.path).unwrap();
+    let store = vault.store();
+    let trash = shown(&store);
+    assert_eq!(trash.len(), 2);
+    for item in trash {
+        assert_eq!((item.deleted_at, item.shown_at, item.purge_due_running_ms), (at(1), None, None));
+    }
+    assert_eq!(store.read(|r| r.app_state(SWEPT)).unwrap(), None);
 }
 
 #[test]

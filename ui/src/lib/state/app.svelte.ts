@@ -93,9 +93,8 @@ export class App {
     await this.quietly(async () => {
       await this.settings.load();
       await Promise.all([this.contexts.load(), this.presets.load(), this.providers.load()]);
-      const unfinished =
-        this.contexts.list.length === 0 && this.settings.value.defaultModel === null;
-      if (unfinished) this.welcoming = true;
+      if (this.contexts.list.length === 0 && this.settings.value.defaultModel === null)
+        this.welcoming = true;
       const last = this.contexts.find(this.settings.value.lastContextId) ?? this.contexts.list[0];
       if (last && !this.chat.current) await this.pick(last.id);
       this.ready = true;
@@ -234,7 +233,8 @@ export class App {
   private async refetch(nouns: ReadonlySet<string>): Promise<void> {
     if (nouns.has('vault')) await this.vault.refresh();
     if (!this.ready) return;
-    if (nouns.has('context')) await this.contexts.refresh();
+    this.clock.look(); // What is read anew is judged by the present time.
+    if (nouns.has('context')) await this.removal.follow();
     if (nouns.has('preset')) await this.presets.load();
     if (this.page === 'trash') await this.trash.load();
     if (nouns.has('conversation') || nouns.has('message')) {

@@ -7,7 +7,12 @@ export class Clock {
   private timer: ReturnType<typeof setInterval> | null = null;
 
   start(): void {
-    this.timer ??= setInterval(() => (this.now = Date.now()), TICK_MILLIS);
+    this.timer ??= setInterval(() => this.look(), TICK_MILLIS);
+  }
+
+  /** Reads the time at once: a hidden window or a sleeping machine ticks late or not at all. */
+  look(): void {
+    this.now = Date.now();
   }
 
   stop(): void {

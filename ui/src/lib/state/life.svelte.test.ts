@@ -90,6 +90,17 @@ describe('a lifetime', () => {
   });
 });
 
+describe('the time that the window shows', () => {
+  it('is the present one for what a change brings, and whenever somebody looks', async () => {
+    app.clock.now = 0;
+    backend.emit('change', { noun: 'context', id: null });
+    await vi.waitFor(() => expect(app.clock.now).toBeGreaterThan(0));
+    app.clock.now = 0;
+    app.clock.look();
+    expect(Date.now() - app.clock.now).toBeLessThan(5_000);
+  });
+});
+
 describe('deleting', () => {
   it('a context shows the next one, and comes back where it was', async () => {
     const shown = app.chat.contextId ?? '';
@@ -103,6 +114,16 @@ describe('deleting', () => {
     app.notices.act(notice);
     await vi.waitFor(() => expect(app.chat.contextId).toBe(shown));
     expect(app.notices.list).toHaveLength(0);
+  });
+
+  it('a context elsewhere, as a clean-up does, leaves nothing of it in the window', async () => {
+    const { id } = named(app, 'Calm Counselor');
+    await app.pick(id);
+    await backend.contextDelete(id);
+    backend.emit('change', { noun: 'context', id });
+    await vi.waitFor(() => expect(app.chat.contextId).not.toBe(id));
+    expect(app.context).not.toBeNull();
+    expect(app.conversations.contextId).toBe(app.context?.id);
   });
 
   it('several conversations is one step, and so is taking it back', async () => {

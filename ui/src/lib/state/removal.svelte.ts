@@ -25,6 +25,14 @@ export class Removal {
     });
   }
 
+  /** Reads the contexts again; where the shown one went to the trash elsewhere, the next one is. */
+  async follow(): Promise<void> {
+    const { app } = this;
+    await app.contexts.refresh();
+    const { contextId } = app.chat;
+    if (contextId !== null && !app.contexts.find(contextId)) await this.leave();
+  }
+
   async conversations(ids: string[]): Promise<void> {
     await this.app.quietly(async () => this.gone(await this.app.conversations.remove(ids)));
   }
