@@ -1,13 +1,13 @@
 import { createContext } from 'svelte';
 import type { Backend, Unlisten } from '../ipc/backend';
-import type { Context, ContextExpiring, ModelChoice, VaultPhase } from '../ipc/types';
+import type { Context, ModelChoice, VaultPhase } from '../ipc/types';
 import { Advice } from './advice.svelte';
-import { Changes } from './changes';
 import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
 import { Links } from './links.svelte';
+import { News } from './news';
 import { Notices } from './notices.svelte';
 import { Presets } from './presets.svelte';
 import { Providers } from './providers.svelte';
@@ -47,8 +47,7 @@ export class App {
   /** The first run goes on until a companion has been picked. */
   welcoming = $state(false);
   private readonly backend: Backend;
-  private readonly unlisten: Unlisten[] = [];
-  private readonly changes = new Changes((nouns) => void this.quietly(() => this.refetch(nouns)));
+  private readonly news: News;
 
   constructor(backend: Backend) {
     this.backend = backend;
@@ -65,6 +64,7 @@ export class App {
     this.trash = new Trash(backend);
     this.removal = new Removal(this);
     this.upkeep = new Upkeep(backend, this.settings);
+    this.news = new News(this);
     this.chat.limit = () => this.settings.value.limits.messageBytes;
     // Each status counts: the first says no more than "opening" if another window came before.
     this.vault.onStatus = ({ state }) => (this.welcoming ||= FIRST_RUN.has(state));
@@ -83,7 +83,7 @@ export class App {
 
   async start(): Promise<void> {
     this.clock.start();
-    await this.quietly(() => this.subscribe());
+    await this.quietly(() => this.news.listen(this.backend));
     await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
   }
@@ -194,56 +194,7 @@ export class App {
 
   stop(): void {
     this.clock.stop();
-    for (const end of this.unlisten) end();
-    this.unlisten.length = 0;
-  }
-
-  private async subscribe(): Promise<void> {
-    this.unlisten.push(
-      await this.backend.listen('change', ({ noun }) => this.changes.note(noun)),
-      await this.backend.listen('navigate', () => void this.followMove()),
-      await this.backend.listen('engine', (news) => {
-        if (news.kind === 'crashed') this.notices.say('engine.crashed');
-      }),
-      await this.backend.listen('contextExpiring', (news) => this.warn(news)),
-      await this.backend.onFileDrop((paths) => void this.drop(paths)),
-    );
-  }
-
-  private warn({ contextId, name }: ContextExpiring): void {
-    const extend = async (): Promise<void> => {
-      if (!this.contexts.find(contextId)) return;
-      await this.contexts.extend(contextId);
-      this.notices.say('contexts.extended', { name });
-    };
-    const offer = { key: 'chat.extend', run: () => this.quietly(extend) } as const;
-    this.notices.ask('contexts.expiring', { name }, offer);
-  }
-
-  private async drop(paths: string[]): Promise<void> {
-    // Whatever is dropped is offered to the core: it says why something is no model file.
-    for (const path of paths) {
-      await this.quietly(async () => {
-        const model = await this.providers.addFile(path);
-        this.notices.say('models.added', { name: model.name });
-        await this.providers.stock();
-      });
-    }
-  }
-
-  private async refetch(nouns: ReadonlySet<string>): Promise<void> {
-    if (nouns.has('vault')) await this.vault.refresh();
-    if (!this.ready) return;
-    if (nouns.has('context')) await this.contexts.refresh();
-    if (nouns.has('preset')) await this.presets.load();
-    if (this.page === 'trash') await this.trash.load();
-    if (nouns.has('conversation') || nouns.has('message')) {
-      await this.conversations.refresh();
-      await this.chat.current?.reload();
-    }
-    if (nouns.has('provider') || nouns.has('model')) await this.providers.load();
-    if (nouns.has('settings')) await this.settings.load();
-    await this.upkeep.follow(nouns);
+    this.news.end();
   }
 }
 

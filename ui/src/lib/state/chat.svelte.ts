@@ -1,5 +1,6 @@
 import type { Backend } from '../ipc/backend';
 import type { Conversation } from '../ipc/types';
+import type { Gathered } from './changes';
 import { OpenConversation } from './conversation.svelte';
 import { MESSAGE_BYTES } from './text';
 
@@ -46,6 +47,17 @@ export class Chat {
     this.current = this.alive.get(id) ?? this.keep(id, contextId, id);
     this.current.place(view, messageId);
     return contextId;
+  }
+
+  /** Fetches the conversation that is shown again, if it is among what changed elsewhere. */
+  async follow(changed: Gathered): Promise<void> {
+    const { current } = this;
+    const [conversations, messages] = [changed.get('conversation'), changed.get('message')];
+    const any = conversations?.has('') || messages?.has('');
+    const meant =
+      conversations?.has(current?.id ?? '') ||
+      current?.messages.some((message) => messages?.has(message.id));
+    if (any || meant) await current?.reload();
   }
 
   /** Stores every draft that waits to be stored; waits for that no longer than `most`. */

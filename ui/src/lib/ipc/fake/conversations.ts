@@ -104,7 +104,7 @@ function pageCalls(world: World, open: Open) {
 function batchCalls(world: World, open: Open) {
   const trash = (gone: Conversation[]): string[] => {
     for (const one of gone) one.deletedAt = new Date().toISOString();
-    world.onChange({ noun: 'conversation', id: null });
+    world.onChange({ noun: 'conversation', id: '' });
     return gone.map((one) => one.id);
   };
   const alive = (): Conversation[] => world.conversations.filter((one) => one.deletedAt === null);
@@ -120,14 +120,14 @@ function batchCalls(world: World, open: Open) {
     conversationRestore: (ids) =>
       open(() => {
         for (const id of ids) world.conversation(id).deletedAt = null;
-        world.onChange({ noun: 'conversation', id: null });
+        world.onChange({ noun: 'conversation', id: '' });
         return ids;
       }),
     conversationPurge: (ids) =>
       open(() => {
         for (const id of ids)
           world.conversations.splice(world.conversations.indexOf(world.conversation(id)), 1);
-        world.onChange({ noun: 'conversation', id: null });
+        world.onChange({ noun: 'conversation', id: '' });
         return ids;
       }),
   } satisfies Partial<LifeBackend>;
@@ -173,6 +173,7 @@ function messageCalls(world: World, open: Open) {
         count(message.vote, -1);
         count(vote, 1);
         message.vote = vote;
+        world.onChange({ noun: 'message', id });
         return world.shown(message);
       }),
   } satisfies Partial<LifeBackend>;

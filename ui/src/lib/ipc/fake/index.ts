@@ -285,7 +285,7 @@ export function fakeBackendFromAddress(search: string): Backend {
   for (const [event, phase] of Object.entries(turns)) {
     window.addEventListener(event, () => {
       backend.vault.turn(phase);
-      backend.emit('change', { noun: 'vault', id: null });
+      backend.emit('change', { noun: 'vault', id: '' });
     });
   }
   // Tests play the shell by events of the page.

@@ -97,7 +97,9 @@ export class World {
     conversation.activeLeafId = stored.id;
     conversation.messageCount += 1;
     conversation.lastActivityAt = stored.createdAt;
+    this.onChange({ noun: 'message', id: stored.id });
     this.onChange({ noun: 'conversation', id: conversation.id });
+    this.onChange({ noun: 'context', id: message.contextId });
     return this.shown(stored);
   }
 
