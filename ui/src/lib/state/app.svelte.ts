@@ -106,6 +106,9 @@ export class App {
   leave(): void {
     this.ready = false;
     this.page = 'chat';
+    // What is said at the edge of the window may name someone.
+    this.notices.clear();
+    this.links.cancel();
     this.chat.clear();
     void this.conversations.show(null);
     this.contexts.clear();
