@@ -259,6 +259,8 @@ export interface ConversationView {
   /** There are newer messages on this branch than those given. */
   hasLater: boolean;
   meter: TokenMeter;
+  /** A reply is being written in it, whichever window began it. */
+  isReplying: boolean;
 }
 
 export interface EarlierMessages {

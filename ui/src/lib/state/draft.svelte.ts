@@ -12,7 +12,8 @@ export class ComposerDraft {
   private stored: string | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly backend: Backend;
-  private readonly kept: boolean;
+  /** It is stored in the vault. */
+  readonly kept: boolean;
 
   /** Without `kept` the text lives in this window only. */
   constructor(backend: Backend, key: DraftKey, kept: boolean) {

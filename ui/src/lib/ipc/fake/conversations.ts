@@ -34,6 +34,7 @@ export function viewOf(world: World, id: string, around: string | null = null): 
     hasEarlier: start > 0,
     hasLater: start + PAGE < branch.length,
     meter: new FakeChat(world, 0).meter(conversation.contextId, id, ''),
+    isReplying: world.replying.has(id),
   };
 }
 
