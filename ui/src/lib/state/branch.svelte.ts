@@ -36,6 +36,7 @@ export class Branch {
   /** The id it was opened by; `null` = a new one. */
   private readonly known: string | null;
   private look: ReturnType<typeof setTimeout> | null = null;
+  private gone = false;
 
   constructor(backend: Backend, id: string | null) {
     this.backend = backend;
@@ -90,7 +91,7 @@ export class Branch {
   /** Lets go: nothing is fetched any more of its own accord. */
   drop(): void {
     if (this.look !== null) clearTimeout(this.look);
-    this.look = null;
+    this.gone = true;
   }
 
   async earlier(): Promise<void> {
@@ -195,7 +196,7 @@ export class Branch {
 
   /** Notes whether a reply is being written that another window began, and looks for its end. */
   private watch(isReplying: boolean): void {
-    this.drop();
+    if (this.look !== null) clearTimeout(this.look);
     this.elsewhere = isReplying && this.reply === null;
     if (!this.elsewhere) {
       this.stopping = false;
@@ -208,7 +209,7 @@ export class Branch {
       // What could not be read is asked again.
       if (this.elsewhere && this.look === look) this.watch(true);
     };
-    this.look = setTimeout(() => void again(), LOOK_MILLIS);
+    if (!this.gone) this.look = setTimeout(() => void again(), LOOK_MILLIS);
   }
 
   /** Takes a message out; those that followed it follow the one before it. */
