@@ -1,6 +1,7 @@
 import { createContext } from 'svelte';
 import type { Backend, Unlisten } from '../ipc/backend';
-import type { Context, ModelChoice, VaultPhase } from '../ipc/types';
+import { errorBody } from '../ipc/error';
+import type { Context, ErrorBody, ModelChoice, VaultPhase } from '../ipc/types';
 import { Advice } from './advice.svelte';
 import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
@@ -11,6 +12,7 @@ import { News } from './news';
 import { Notices } from './notices.svelte';
 import { Presets } from './presets.svelte';
 import { Providers } from './providers.svelte';
+import { QuickChat } from './quick.svelte';
 import { Removal } from './removal.svelte';
 import { Search } from './search.svelte';
 import { SettingsState } from './settings.svelte';
@@ -39,18 +41,24 @@ export class App {
   readonly removal: Removal;
   readonly clock = new Clock();
   readonly upkeep: Upkeep;
+  readonly quick: QuickChat;
+  /** This is the small window, which may ask little. */
+  readonly isQuick: boolean;
   page = $state<Page>('chat');
   /** The part of the settings that is shown. */
   settingsTab = $state('general');
   /** Everything of the open vault has been read. */
   ready = $state(false);
+  /** Why the open vault could not be read. */
+  private failure = $state.raw<ErrorBody | null>(null);
   /** The first run goes on until a companion has been picked. */
   welcoming = $state(false);
   private readonly backend: Backend;
   private readonly news: News;
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, isQuick = false) {
     this.backend = backend;
+    this.isQuick = isQuick;
     this.links = new Links(backend, this.notices);
     this.vault = new Vault(backend);
     this.settings = new SettingsState(backend, this.notices);
@@ -65,6 +73,8 @@ export class App {
     this.removal = new Removal(this);
     this.upkeep = new Upkeep(backend, this.settings);
     this.news = new News(this);
+    this.quick = new QuickChat(this, backend);
+    this.chat.keepsDrafts = !isQuick;
     this.chat.limit = () => this.settings.value.limits.messageBytes;
     // Each status counts: the first says no more than "opening" if another window came before.
     this.vault.onStatus = ({ state }) => (this.welcoming ||= FIRST_RUN.has(state));
@@ -84,27 +94,41 @@ export class App {
   async start(): Promise<void> {
     this.clock.start();
     await this.quietly(() => this.news.listen(this.backend));
-    await this.quietly(() => this.settings.loadInfo());
+    if (!this.isQuick) await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
   }
 
   /** Reads the open vault. */
   async enter(): Promise<void> {
-    await this.quietly(async () => {
+    this.failure = null;
+    try {
       await this.settings.load();
-      await Promise.all([this.contexts.load(), this.presets.load(), this.providers.load()]);
-      const unfinished =
-        this.contexts.list.length === 0 && this.settings.value.defaultModel === null;
-      if (unfinished) this.welcoming = true;
-      const last = this.contexts.find(this.settings.value.lastContextId) ?? this.contexts.list[0];
-      if (last && !this.chat.current) await this.pick(last.id);
+      await this.contexts.load();
+      if (!this.isQuick) await this.enterMain();
       this.ready = true;
-    });
+    } catch (thrown) {
+      this.failure = errorBody(thrown);
+    }
+  }
+
+  /** Why nothing can be shown, though nobody has to open the vault first. */
+  get trouble(): ErrorBody | null {
+    if (this.vault.phase === null) return this.vault.error;
+    return this.vault.isOpen ? this.failure : null;
+  }
+
+  /** Tries again what `trouble` is about. */
+  async retry(): Promise<void> {
+    this.vault.clearError();
+    if (this.vault.phase === null) await this.vault.refresh();
+    else await this.enter();
+    if (!this.isQuick) await this.followMove();
   }
 
   /** Forgets what was read from the vault. */
   leave(): void {
     this.ready = false;
+    this.failure = null;
     this.page = 'chat';
     // What is said at the edge of the window may name someone.
     this.notices.clear();
@@ -160,14 +184,6 @@ export class App {
     this.page = 'settings';
   }
 
-  hideQuickChat(): Promise<void> {
-    return this.quietly(() => this.backend.quickChatHide());
-  }
-
-  moveQuickChat(conversationId: string): Promise<void> {
-    return this.quietly(() => this.backend.quickChatMove(conversationId));
-  }
-
   /** Shows the conversation that quick chat handed to this window, if one waits. */
   async followMove(): Promise<void> {
     // Nothing can be shown before the vault has been read; whoever reads it asks again.
@@ -178,6 +194,7 @@ export class App {
       const { conversation } = await this.backend.conversationOpen(moved);
       this.page = 'chat';
       await this.chat.open(conversation.id, conversation.contextId);
+      await this.chat.current?.composer.refetch();
       await this.conversations.show(conversation.contextId);
     });
   }
@@ -198,6 +215,14 @@ export class App {
   stop(): void {
     this.clock.stop();
     this.news.end();
+  }
+
+  private async enterMain(): Promise<void> {
+    await Promise.all([this.presets.load(), this.providers.load()]);
+    const { list } = this.contexts;
+    if (list.length === 0 && this.settings.value.defaultModel === null) this.welcoming = true;
+    const last = this.contexts.find(this.settings.value.lastContextId) ?? list[0];
+    if (last && !this.chat.current) await this.pick(last.id);
   }
 }
 

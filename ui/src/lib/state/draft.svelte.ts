@@ -44,6 +44,15 @@ export class ComposerDraft {
     }
   }
 
+  /** Fetches what another window left here; what is typed in this one stays above it. */
+  async refetch(): Promise<void> {
+    if (!this.kept) return;
+    const text = await this.backend.draftGet(this.key);
+    if (text === this.stored || text === this.shown) return;
+    this.stored = text;
+    this.text = [this.shown, text].filter((part) => part.trim() !== '').join('\n\n');
+  }
+
   /** From now on the text belongs to another key, as when a conversation has begun. */
   rekey(key: DraftKey): void {
     const left = this.key;

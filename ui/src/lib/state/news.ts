@@ -18,10 +18,14 @@ export class News {
     const { app } = this;
     this.ends.push(
       await backend.listen('change', (change) => this.changes.note(change)),
-      await backend.listen('navigate', () => void app.followMove()),
       await backend.listen('engine', (news) => {
         if (news.kind === 'crashed') app.notices.say('engine.crashed');
       }),
+    );
+    // The rest is for the window that can do something about it.
+    if (app.isQuick) return;
+    this.ends.push(
+      await backend.listen('navigate', () => void app.followMove()),
       await backend.listen('contextExpiring', (news) => this.warn(news)),
       await backend.onFileDrop((paths) => void this.drop(paths)),
     );
@@ -63,13 +67,18 @@ export class News {
     if (!app.ready) return;
     const contexts = changed.get('context');
     if (contexts) await app.contexts.follow(contexts);
+    await app.chat.follow(changed);
+    if (changed.has('settings')) await app.settings.load();
+    if (!app.isQuick) await this.refetchMain(changed);
+  }
+
+  private async refetchMain(changed: Gathered): Promise<void> {
+    const { app } = this;
     if (changed.has('preset')) await app.presets.load();
     if (app.page === 'trash') await app.trash.load();
     if (changed.has('conversation')) await app.conversations.refresh();
-    await app.chat.follow(changed);
     if (changed.has('provider')) await app.providers.load();
     if (changed.has('modelFile')) await app.providers.restock();
-    if (changed.has('settings')) await app.settings.load();
     await app.upkeep.follow(changed);
   }
 }
