@@ -60,9 +60,12 @@ for (const [name, options] of [
       await page.shot(`edit-error-${name}`);
       assert.equal(await page.id('edit-input').inputValue(), 'another wording');
       // The list draws only what is near: the form goes, and comes back as it was.
-      await page.id('messages').hover();
-      await page.mouse.wheel(0, -20_000);
-      await page.id('edit-input').waitFor({ state: 'detached' });
+      await page.id('messages').hover({ position: { x: 20, y: 20 } });
+      for (let turn = 0; turn < 40 && (await page.id('edit-input').count()) > 0; turn += 1) {
+        await page.mouse.wheel(0, -1_500);
+        await page.waitForTimeout(40);
+      }
+      assert.equal(await page.id('edit-input').count(), 0);
       await page.id('to-end').click();
       await page.id('edit-input').waitFor();
       assert.equal(await page.id('edit-input').inputValue(), 'another wording');
@@ -96,7 +99,7 @@ journey('another companion that has expired is named, and extended', DEMO, {}, a
   await page.id('composer-input').fill('hello');
   await page.keyboard.press('Enter');
   await page.locator('[data-testid=error][data-code=context_expired]').waitFor();
-  await page.getByText('Rational Advisor has expired.').waitFor();
+  await page.getByText('Rational Advisor has expired.', { exact: true }).waitFor();
   await page.shot('agent-expired');
   await page.id('extend').click();
   await page.id('error').waitFor({ state: 'detached' });
