@@ -181,6 +181,8 @@ export interface TrashItem {
 /** The part of the backend that knows the life of these nouns. */
 export interface LifeBackend {
   contextList(query: ContextQuery): Promise<ContextPage>;
+  /** One in the trash too. */
+  contextGet(id: string): Promise<Context>;
   contextCreate(draft: ContextDraft): Promise<Context>;
   contextCreateFromPreset(presetId: string, overrides: PresetOverrides): Promise<Context>;
   contextUpdate(id: string, patch: ContextPatch): Promise<Context>;

@@ -22,6 +22,7 @@ export function lifeCalls(call: Call): LifeBackend {
 function contextCalls(call: Call) {
   return {
     contextList: (query) => call('context_list', { query }),
+    contextGet: (id) => call('context_get', { id }),
     contextCreate: (draft) => call('context_create', { draft }),
     contextCreateFromPreset: (presetId, overrides) =>
       call('context_create_from_preset', { presetId, overrides }),

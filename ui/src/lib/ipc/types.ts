@@ -2,6 +2,7 @@
  * What crosses the border to Rust, in the wording of serde (camelCase). Mirrors
  * `crates/domain` and the types of the commands beside it.
  */
+import type { Noun } from './bindings';
 import type { CareCard } from './care';
 import type { ContextExpiring, UpkeepSettings } from './upkeep';
 
@@ -258,6 +259,8 @@ export interface ConversationView {
   /** There are newer messages on this branch than those given. */
   hasLater: boolean;
   meter: TokenMeter;
+  /** A reply is being written in it, whichever window began it. */
+  isReplying: boolean;
 }
 
 export interface EarlierMessages {
@@ -367,10 +370,11 @@ export interface AppInfo {
   quickChatCommand: string;
 }
 
-/** Something was written; what shows it fetches again. */
+/** Something was written; what shows it fetches again. The vault itself is told of by the shell. */
 export interface Change {
-  noun: string;
-  id: string | null;
+  noun: Noun | 'vault';
+  /** Empty where any of the noun may have changed. */
+  id: string;
 }
 
 export interface EngineNews {

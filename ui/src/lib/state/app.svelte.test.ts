@@ -77,3 +77,65 @@ describe('a first run', () => {
     expect(renew).not.toHaveBeenCalled();
   });
 });
+
+describe('what changes elsewhere', () => {
+  async function entered() {
+    const backend = fakeBackend({ demo: true });
+    const app = new App(backend);
+    await app.start();
+    await app.enter();
+    return { app, backend };
+  }
+
+  it('is fetched by its id: neither every companion nor another conversation', async () => {
+    const { app, backend } = await entered();
+    const [shown, other] = app.conversations.list;
+    if (!shown || !other) throw new Error('no conversations');
+    expect(app.chat.current?.id).toBe(shown.id);
+    const all = vi.spyOn(backend, 'contextList');
+    const one = vi.spyOn(backend, 'contextGet');
+    const opened = vi.spyOn(backend, 'conversationOpen');
+    const list = vi.spyOn(backend, 'conversationList');
+    backend.world.context(other.contextId).name = 'Anna';
+    backend.emit('change', { noun: 'context', id: other.contextId });
+    backend.emit('change', { noun: 'conversation', id: other.id });
+    backend.emit('change', { noun: 'message', id: 'message-elsewhere' });
+    await vi.waitFor(() => expect(app.contexts.find(other.contextId)?.name).toBe('Anna'));
+    await vi.waitFor(() => expect(list).toHaveBeenCalledOnce());
+    expect([one.mock.calls, all.mock.calls, opened.mock.calls]).toEqual([
+      [[other.contextId]],
+      [],
+      [],
+    ]);
+    backend.emit('change', { noun: 'message', id: app.chat.current?.messages[3]?.id ?? '' });
+    await vi.waitFor(() => expect(opened).toHaveBeenCalledExactlyOnceWith(shown.id));
+    expect(list).toHaveBeenCalledOnce();
+  });
+
+  it('takes a companion out that went to the trash or is gone', async () => {
+    const { app, backend } = await entered();
+    const [first, second] = app.contexts.list;
+    await backend.contextDelete(first?.id ?? '');
+    await vi.waitFor(() => expect(app.contexts.list).toEqual([second]));
+    await backend.contextPurge(second?.id ?? '');
+    await vi.waitFor(() => expect(app.contexts.list).toEqual([]));
+  });
+
+  it('is all of a noun where no id is given', async () => {
+    const { app, backend } = await entered();
+    const all = vi.spyOn(backend, 'contextList');
+    const opened = vi.spyOn(backend, 'conversationOpen');
+    backend.emit('change', { noun: 'context', id: '' });
+    backend.emit('change', { noun: 'conversation', id: '' });
+    await vi.waitFor(() => expect(opened).toHaveBeenCalledWith(app.chat.current?.id));
+    expect(all).toHaveBeenCalledOnce();
+  });
+
+  it('is a model file: the engine is asked for its models again', async () => {
+    const { app, backend } = await entered();
+    await app.providers.stock();
+    await backend.modelFileAdd('/models/mine.gguf');
+    const names = () => app.providers.shelves[0]?.models.map((model) => model.name);
+    await vi.waitFor(() => expect(names()).toContain('mine.gguf'));
+  });
+});

@@ -1,16 +1,18 @@
 import { createContext } from 'svelte';
 import type { Backend, Unlisten } from '../ipc/backend';
-import type { Context, ContextExpiring, ModelChoice, VaultPhase } from '../ipc/types';
+import { errorBody } from '../ipc/error';
+import type { Context, ErrorBody, ModelChoice, VaultPhase } from '../ipc/types';
 import { Advice } from './advice.svelte';
-import { Changes } from './changes';
 import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
 import { Links } from './links.svelte';
+import { News } from './news';
 import { Notices } from './notices.svelte';
 import { Presets } from './presets.svelte';
 import { Providers } from './providers.svelte';
+import { QuickChat } from './quick.svelte';
 import { Removal } from './removal.svelte';
 import { Search } from './search.svelte';
 import { SettingsState } from './settings.svelte';
@@ -39,19 +41,24 @@ export class App {
   readonly removal: Removal;
   readonly clock = new Clock();
   readonly upkeep: Upkeep;
+  readonly quick: QuickChat;
+  /** This is the small window, which may ask little. */
+  readonly isQuick: boolean;
   page = $state<Page>('chat');
   /** The part of the settings that is shown. */
   settingsTab = $state('general');
   /** Everything of the open vault has been read. */
   ready = $state(false);
+  /** Why the open vault could not be read. */
+  private failure = $state.raw<ErrorBody | null>(null);
   /** The first run goes on until a companion has been picked. */
   welcoming = $state(false);
   private readonly backend: Backend;
-  private readonly unlisten: Unlisten[] = [];
-  private readonly changes = new Changes((nouns) => void this.quietly(() => this.refetch(nouns)));
+  private readonly news: News;
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, isQuick = false) {
     this.backend = backend;
+    this.isQuick = isQuick;
     this.links = new Links(backend, this.notices);
     this.vault = new Vault(backend);
     this.settings = new SettingsState(backend, this.notices);
@@ -65,6 +72,9 @@ export class App {
     this.trash = new Trash(backend);
     this.removal = new Removal(this);
     this.upkeep = new Upkeep(backend, this.settings);
+    this.news = new News(this);
+    this.quick = new QuickChat(this, backend);
+    this.chat.keepsDrafts = !isQuick;
     this.chat.limit = () => this.settings.value.limits.messageBytes;
     // Each status counts: the first says no more than "opening" if another window came before.
     this.vault.onStatus = ({ state }) => (this.welcoming ||= FIRST_RUN.has(state));
@@ -83,28 +93,46 @@ export class App {
 
   async start(): Promise<void> {
     this.clock.start();
-    await this.quietly(() => this.subscribe());
-    await this.quietly(() => this.settings.loadInfo());
+    await this.quietly(() => this.news.listen(this.backend));
+    if (!this.isQuick) await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
   }
 
   /** Reads the open vault. */
   async enter(): Promise<void> {
-    await this.quietly(async () => {
+    this.failure = null;
+    try {
       await this.settings.load();
-      await Promise.all([this.contexts.load(), this.presets.load(), this.providers.load()]);
-      if (this.contexts.list.length === 0 && this.settings.value.defaultModel === null)
-        this.welcoming = true;
-      const last = this.contexts.find(this.settings.value.lastContextId) ?? this.contexts.list[0];
-      if (last && !this.chat.current) await this.pick(last.id);
+      await this.contexts.load();
+      if (!this.isQuick) await this.enterMain();
       this.ready = true;
-    });
+    } catch (thrown) {
+      this.failure = errorBody(thrown);
+    }
+  }
+
+  /** Why nothing can be shown, though nobody has to open the vault first. */
+  get trouble(): ErrorBody | null {
+    if (this.vault.phase === null) return this.vault.error;
+    return this.vault.isOpen ? this.failure : null;
+  }
+
+  /** Tries again what `trouble` is about. */
+  async retry(): Promise<void> {
+    this.vault.clearError();
+    if (this.vault.phase === null) await this.vault.refresh();
+    else await this.enter();
+    if (!this.isQuick) await this.followMove();
   }
 
   /** Forgets what was read from the vault. */
   leave(): void {
     this.ready = false;
+    this.failure = null;
     this.page = 'chat';
+    // What is said at the edge of the window may name someone.
+    this.notices.clear();
+    this.links.cancel();
     this.chat.clear();
     void this.conversations.show(null);
     this.contexts.clear();
@@ -156,14 +184,6 @@ export class App {
     this.page = 'settings';
   }
 
-  hideQuickChat(): Promise<void> {
-    return this.quietly(() => this.backend.quickChatHide());
-  }
-
-  moveQuickChat(conversationId: string): Promise<void> {
-    return this.quietly(() => this.backend.quickChatMove(conversationId));
-  }
-
   /** Shows the conversation that quick chat handed to this window, if one waits. */
   async followMove(): Promise<void> {
     // Nothing can be shown before the vault has been read; whoever reads it asks again.
@@ -174,6 +194,7 @@ export class App {
       const { conversation } = await this.backend.conversationOpen(moved);
       this.page = 'chat';
       await this.chat.open(conversation.id, conversation.contextId);
+      await this.chat.current?.composer.refetch();
       await this.conversations.show(conversation.contextId);
     });
   }
@@ -193,57 +214,15 @@ export class App {
 
   stop(): void {
     this.clock.stop();
-    for (const end of this.unlisten) end();
-    this.unlisten.length = 0;
+    this.news.end();
   }
 
-  private async subscribe(): Promise<void> {
-    this.unlisten.push(
-      await this.backend.listen('change', ({ noun }) => this.changes.note(noun)),
-      await this.backend.listen('navigate', () => void this.followMove()),
-      await this.backend.listen('engine', (news) => {
-        if (news.kind === 'crashed') this.notices.say('engine.crashed');
-      }),
-      await this.backend.listen('contextExpiring', (news) => this.warn(news)),
-      await this.backend.onFileDrop((paths) => void this.drop(paths)),
-    );
-  }
-
-  private warn({ contextId, name }: ContextExpiring): void {
-    const extend = async (): Promise<void> => {
-      if (!this.contexts.find(contextId)) return;
-      await this.contexts.extend(contextId);
-      this.notices.say('contexts.extended', { name });
-    };
-    const offer = { key: 'chat.extend', run: () => this.quietly(extend) } as const;
-    this.notices.ask('contexts.expiring', { name }, offer);
-  }
-
-  private async drop(paths: string[]): Promise<void> {
-    // Whatever is dropped is offered to the core: it says why something is no model file.
-    for (const path of paths) {
-      await this.quietly(async () => {
-        const model = await this.providers.addFile(path);
-        this.notices.say('models.added', { name: model.name });
-        await this.providers.stock();
-      });
-    }
-  }
-
-  private async refetch(nouns: ReadonlySet<string>): Promise<void> {
-    if (nouns.has('vault')) await this.vault.refresh();
-    if (!this.ready) return;
-    this.clock.look(); // What is read anew is judged by the present time.
-    if (nouns.has('context')) await this.removal.follow();
-    if (nouns.has('preset')) await this.presets.load();
-    if (this.page === 'trash') await this.trash.load();
-    if (nouns.has('conversation') || nouns.has('message')) {
-      await this.conversations.refresh();
-      await this.chat.current?.reload();
-    }
-    if (nouns.has('provider') || nouns.has('model')) await this.providers.load();
-    if (nouns.has('settings')) await this.settings.load();
-    await this.upkeep.follow(nouns);
+  private async enterMain(): Promise<void> {
+    await Promise.all([this.presets.load(), this.providers.load()]);
+    const { list } = this.contexts;
+    if (list.length === 0 && this.settings.value.defaultModel === null) this.welcoming = true;
+    const last = this.contexts.find(this.settings.value.lastContextId) ?? list[0];
+    if (last && !this.chat.current) await this.pick(last.id);
   }
 }
 

@@ -11,10 +11,12 @@ import type {
 import { Reply } from './reply.svelte';
 
 const PAGE = 50;
+/** How often it is asked whether a reply begun elsewhere has ended: one that leaves nothing tells nothing. */
+const LOOK_MILLIS = 2_000;
 
 /** The branch of a conversation that is shown, page by page from either end. */
 export class Branch {
-  /** `null` until the first message of a new conversation is on disk. */
+  /** `null` until it has been read, or until the first message of a new one is on disk. */
   conversation = $state.raw<Conversation | null>(null);
   messages = $state.raw<Message[]>([]);
   hasEarlier = $state(false);
@@ -26,18 +28,40 @@ export class Branch {
   reply = $state.raw<Reply | null>(null);
   error = $state.raw<ErrorBody | null>(null);
   loading = $state(false);
+  /** A reply is being written that another window began. */
+  elsewhere = $state(false);
+  /** The reply under way has been told to stop. */
+  stopping = $state(false);
   protected readonly backend: Backend;
+  /** The id it was opened by; `null` = a new one. */
+  private readonly known: string | null;
+  private look: ReturnType<typeof setTimeout> | null = null;
+  private gone = false;
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, id: string | null) {
     this.backend = backend;
+    this.known = id;
   }
 
   get id(): string | null {
-    return this.conversation?.id ?? null;
+    return this.conversation?.id ?? this.known;
   }
 
-  async load(id: string): Promise<void> {
+  /** Whether it can be written into: a new one, or one that has been read. */
+  get isLoaded(): boolean {
+    return this.conversation !== null || this.known === null;
+  }
+
+  /** A reply is being written, here or elsewhere. */
+  get busy(): boolean {
+    return this.reply !== null || this.elsewhere;
+  }
+
+  async load(): Promise<void> {
+    const { id } = this;
+    if (id === null) return;
     this.loading = true;
+    if (!this.isLoaded) this.error = null;
     await this.attempt(async () => this.show(await this.backend.conversationOpen(id)));
     this.loading = false;
   }
@@ -54,12 +78,20 @@ export class Branch {
   /** Fetches the branch again after a change elsewhere; earlier pages stay. */
   async reload(): Promise<void> {
     const { id } = this;
+    if (!this.isLoaded) return this.load();
     // In the middle of a conversation the place stays; its end is fetched on the way there.
-    if (id === null || this.reply !== null || this.hasLater) return;
+    if (id === null || this.reply !== null || (this.hasLater && !this.elsewhere)) return;
     await this.attempt(async () => {
       const view = await this.backend.conversationOpen(id);
-      if (this.reply === null && !this.hasLater) this.show(view);
+      if (this.reply === null && this.hasLater) this.watch(view.isReplying);
+      else if (this.reply === null) this.show(view);
     });
+  }
+
+  /** Lets go: nothing is fetched any more of its own accord. */
+  drop(): void {
+    if (this.look !== null) clearTimeout(this.look);
+    this.gone = true;
   }
 
   async earlier(): Promise<void> {
@@ -90,14 +122,13 @@ export class Branch {
 
   /** Shows the end of the branch. */
   async toNewest(): Promise<void> {
-    const { id } = this;
-    if (id === null || !this.hasLater) return;
+    if (this.id === null || !this.hasLater) return;
     this.hasLater = false;
-    await this.load(id);
+    await this.load();
   }
 
   async selectBranch(messageId: string): Promise<void> {
-    if (this.reply !== null) return;
+    if (this.busy) return;
     await this.attempt(async () =>
       this.show(await this.backend.conversationSelectBranch(messageId)),
     );
@@ -105,7 +136,7 @@ export class Branch {
 
   /** Deletes one message; those after it stay. True if that was done. */
   async remove(messageId: string): Promise<boolean> {
-    if (this.reply !== null) return false;
+    if (this.busy) return false;
     return this.attempt(async () => {
       const place = this.messages.findIndex((one) => one.id === messageId);
       const beside = this.messages[place + 1] ?? this.messages[place - 1];
@@ -119,7 +150,7 @@ export class Branch {
 
   /** Puts a deleted message back in its place, and shows it. */
   async restore(messageId: string): Promise<boolean> {
-    if (this.reply !== null) return false;
+    if (this.busy) return false;
     return this.attempt(async () => {
       const view = await this.backend.messageRestore(messageId);
       const inside = view.messages.some((one) => one.id === messageId);
@@ -144,7 +175,13 @@ export class Branch {
     this.messages = [...kept, ...view.messages];
     if (kept.length === 0) this.hasEarlier = view.hasEarlier;
     this.hasLater = view.hasLater;
-    this.meter = view.meter;
+    this.count(view.meter);
+    this.watch(view.isReplying);
+  }
+
+  /** Takes the count of the history that is shown. */
+  protected count(meter: TokenMeter): void {
+    this.meter = meter;
   }
 
   protected async attempt(task: () => Promise<unknown>): Promise<boolean> {
@@ -155,6 +192,24 @@ export class Branch {
       this.error = errorBody(thrown);
       return false;
     }
+  }
+
+  /** Notes whether a reply is being written that another window began, and looks for its end. */
+  private watch(isReplying: boolean): void {
+    if (this.look !== null) clearTimeout(this.look);
+    this.elsewhere = isReplying && this.reply === null;
+    if (!this.elsewhere) {
+      this.stopping = false;
+      if (this.error?.code === 'busy') this.error = null;
+      return;
+    }
+    const again = async (): Promise<void> => {
+      const look = this.look;
+      await this.reload();
+      // What could not be read is asked again.
+      if (this.elsewhere && this.look === look) this.watch(true);
+    };
+    if (!this.gone) this.look = setTimeout(() => void again(), LOOK_MILLIS);
   }
 
   /** Takes a message out; those that followed it follow the one before it. */

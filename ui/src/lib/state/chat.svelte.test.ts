@@ -184,6 +184,22 @@ describe('locking', () => {
     ]);
   });
 
+  it('takes back what may name someone', () => {
+    app.notices.say('contexts.extended', { name: 'Mira' });
+    app.notices.fail(failure('storage', 'Mira cannot be written'));
+    app.links.ask('https://example.org/mira');
+    app.leave();
+    expect([app.notices.list, app.links.pending]).toEqual([[], null]);
+  });
+
+  it('hears of no companion', async () => {
+    await backend.vaultLock();
+    await app.vault.refresh();
+    app.leave();
+    backend.emit('contextExpiring', { contextId: 'c', name: 'Mira', expiresAt: '' });
+    expect(app.notices.list).toEqual([]);
+  });
+
   it('shows what fails once, not again and again', () => {
     app.notices.fail(failure('storage', 'disk gone'));
     app.notices.fail(failure('storage', 'disk gone'));

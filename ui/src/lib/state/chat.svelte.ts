@@ -1,5 +1,6 @@
 import type { Backend } from '../ipc/backend';
 import type { Conversation } from '../ipc/types';
+import type { Gathered } from './changes';
 import { OpenConversation } from './conversation.svelte';
 import { MESSAGE_BYTES } from './text';
 
@@ -35,7 +36,7 @@ export class Chat {
     this.contextId = contextId;
     const known = this.alive.get(id);
     this.current = known ?? this.keep(id, contextId, id);
-    await (known ? known.reload() : this.current.load(id));
+    await (known ? known.reload() : this.current.load());
   }
 
   /** Opens the conversation of a message at its place; answers with its context. */
@@ -48,6 +49,17 @@ export class Chat {
     return contextId;
   }
 
+  /** Fetches the conversation that is shown again, if it is among what changed elsewhere. */
+  async follow(changed: Gathered): Promise<void> {
+    const { current } = this;
+    const [conversations, messages] = [changed.get('conversation'), changed.get('message')];
+    const any = conversations?.has('') || messages?.has('');
+    const meant =
+      conversations?.has(current?.id ?? '') ||
+      current?.messages.some((message) => messages?.has(message.id));
+    if (any || meant) await current?.reload();
+  }
+
   /** Stores every draft that waits to be stored; waits for that no longer than `most`. */
   async flush(most: number | null = null): Promise<void> {
     const all = Promise.all([...this.alive.values()].map((opened) => opened.composer.flush()));
@@ -57,14 +69,14 @@ export class Chat {
 
   /** Forgets a deleted conversation; its place is taken by a new one. */
   forget(id: string): void {
-    this.alive.get(id)?.composer.drop();
+    this.alive.get(id)?.drop();
     this.alive.delete(id);
     if (this.current?.id === id) this.begin(this.current.contextId);
   }
 
   /** Forgets everything, as when the vault is locked or a context deleted. */
   clear(): void {
-    for (const opened of this.alive.values()) opened.composer.drop();
+    for (const opened of this.alive.values()) opened.drop();
     this.alive.clear();
     this.current = null;
     this.contextId = null;
@@ -88,8 +100,9 @@ export class Chat {
     for (const [key, opened] of this.alive) {
       if (this.alive.size <= KEPT) return;
       if (opened === this.current || opened.reply !== null) continue;
-      if (opened.draft !== '' && !this.keepsDrafts) continue;
+      if (opened.holdsText) continue;
       void opened.composer.flush();
+      opened.drop();
       this.alive.delete(key);
     }
   }

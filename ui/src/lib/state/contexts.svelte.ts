@@ -1,4 +1,5 @@
 import type { Backend } from '../ipc/backend';
+import { errorBody } from '../ipc/error';
 import type { ContextSort, RecommendedHistory, RevisionUse } from '../ipc/life';
 import type {
   Context,
@@ -10,6 +11,8 @@ import type {
 import { sendableFields } from './text';
 
 const PAGE = 500;
+/** So many are fetched one by one. */
+const FEW = 8;
 
 /** What the list is narrowed to, and its order. */
 export interface ContextFilter {
@@ -58,6 +61,12 @@ export class Contexts {
     this.list = found;
   }
 
+  /** Fetches again those that changed elsewhere; the empty id stands for any of them. */
+  async follow(ids: ReadonlySet<string>): Promise<void> {
+    if (ids.has('') || ids.size > FEW) await this.refresh();
+    else await Promise.all([...ids].map((id) => this.fetch(id)));
+  }
+
   find(id: string | null): Context | null {
     return this.list.find((context) => context.id === id) ?? null;
   }
@@ -97,7 +106,7 @@ export class Contexts {
   /** To the trash. */
   async remove(id: string): Promise<void> {
     await this.backend.contextDelete(id);
-    this.list = this.list.filter((context) => context.id !== id);
+    this.drop(id);
   }
 
   async restore(id: string): Promise<Context> {
@@ -115,6 +124,21 @@ export class Contexts {
 
   async recommendedHistory(model: ModelChoice | null): Promise<RecommendedHistory> {
     return this.backend.contextRecommendedHistory(model && { ...model });
+  }
+
+  private async fetch(id: string): Promise<void> {
+    try {
+      const context = await this.backend.contextGet(id);
+      if (context.deletedAt === null) this.remember(context);
+      else this.drop(id);
+    } catch (thrown) {
+      if (errorBody(thrown).code !== 'not_found') throw thrown;
+      this.drop(id);
+    }
+  }
+
+  private drop(id: string): void {
+    this.list = this.list.filter((context) => context.id !== id);
   }
 
   private remember(context: Context): Context {

@@ -8,6 +8,7 @@ import type {
   ErrorBody,
   Message,
   SendRequest,
+  TokenMeter,
 } from '../ipc/types';
 import { Branch } from './branch.svelte';
 import { ComposerDraft } from './draft.svelte';
@@ -23,6 +24,10 @@ export class OpenConversation extends Branch {
   agentId = $state<string | null>(null);
   /** Whom to call, until the user closes it. */
   care = $state.raw<CareCard | null>(null);
+  /** The wordings of messages that are being edited, by message. */
+  edits = $state.raw<Record<string, string>>({});
+  /** The message whose new wording could not be sent; `error` says why. */
+  failedEdit = $state<string | null>(null);
   readonly contextId: string;
   readonly composer: ComposerDraft;
   /** Told when the first message gave a new conversation its id. */
@@ -30,10 +35,12 @@ export class OpenConversation extends Branch {
   /** The largest message, in UTF-8 bytes. */
   limit: () => number = () => MESSAGE_BYTES;
   private meterTimer: ReturnType<typeof setTimeout> | null = null;
+  /** Counts the questions to the meter: an answer to an older one is not shown. */
+  private asked = 0;
   private ended: (() => void) | null = null;
 
   constructor(backend: Backend, contextId: string, id: string | null = null, keepDraft = false) {
-    super(backend);
+    super(backend, id);
     this.contextId = contextId;
     const key = id === null ? { context: contextId } : { conversation: id };
     this.composer = new ComposerDraft(backend, key, keepDraft);
@@ -47,8 +54,8 @@ export class OpenConversation extends Branch {
     this.composer.text = text;
   }
 
-  override async load(id: string): Promise<void> {
-    await super.load(id);
+  override async load(): Promise<void> {
+    await super.load();
     await this.composer.restore();
   }
 
@@ -57,10 +64,22 @@ export class OpenConversation extends Branch {
     void this.composer.restore();
   }
 
+  override drop(): void {
+    super.drop();
+    if (this.meterTimer !== null) clearTimeout(this.meterTimer);
+    this.composer.drop();
+  }
+
+  /** Whether something was typed here that is nowhere else. */
+  get holdsText(): boolean {
+    return (this.draft !== '' && !this.composer.kept) || Object.keys(this.edits).length > 0;
+  }
+
   /** Sends the draft. It stays in the field until the message is on disk. */
   async send(text: string = this.draft): Promise<boolean> {
     const clean = sendable(text);
-    if (clean.trim() === '' || this.reply !== null) return false;
+    // Unread it could only become another conversation.
+    if (clean.trim() === '' || this.busy || !this.isLoaded) return false;
     this.error = tooLong(clean, this.limit());
     if (this.error !== null) return false;
     if (this.hasLater) await this.toNewest();
@@ -68,10 +87,21 @@ export class OpenConversation extends Branch {
     return this.run({ kind: 'new', contextId, conversationId: this.id, text: clean, agentId });
   }
 
-  async edit(messageId: string, text: string): Promise<boolean> {
+  /** Changes the new wording of a message; `null` gives it up. */
+  reword(messageId: string, text: string | null): void {
+    const { [messageId]: _old, ...others } = this.edits;
+    this.edits = text === null ? others : { ...others, [messageId]: text };
+    if (this.failedEdit === messageId) this.failedEdit = null;
+  }
+
+  /** Sends the new wording of a message. It stays in its form until it is on disk. */
+  async edit(messageId: string, text: string = this.edits[messageId] ?? ''): Promise<boolean> {
     const clean = sendable(text);
-    if (clean.trim() === '') return false;
-    return this.run({ kind: 'edit', messageId, text: clean });
+    if (clean.trim() === '' || this.busy) return false;
+    this.error = tooLong(clean, this.limit());
+    const done = this.error === null && (await this.run({ kind: 'edit', messageId, text: clean }));
+    this.failedEdit = done ? null : messageId;
+    return done;
   }
 
   async regenerate(messageId: string): Promise<boolean> {
@@ -79,10 +109,13 @@ export class OpenConversation extends Branch {
   }
 
   async stop(): Promise<void> {
-    const id = this.id;
-    if (this.reply === null || id === null) return;
-    this.reply.stopping = true;
-    await this.attempt(() => this.backend.chatStop(id));
+    const { id } = this;
+    if (!this.busy || id === null) return;
+    this.stopping = await this.attempt(async () => {
+      this.stopping = true;
+      await this.backend.chatStop(id);
+    });
+    if (!this.busy) this.stopping = false;
   }
 
   /** Counts the draft after a short rest in typing. */
@@ -90,22 +123,36 @@ export class OpenConversation extends Branch {
     if (this.meterTimer !== null) clearTimeout(this.meterTimer);
     this.meterTimer = setTimeout(() => {
       const text = sendable(this.draft);
-      this.backend
-        .chatMeter(this.contextId, this.id, text)
-        .then((meter) => (this.meter = meter))
-        // Without a model there is nothing to measure by; sending says so.
-        .catch(() => (this.meter = null));
+      this.asked += 1;
+      const ticket = this.asked;
+      const take = (meter: TokenMeter | null): void => {
+        if (ticket === this.asked) this.meter = meter;
+      };
+      // Without a model there is nothing to measure by; sending says so.
+      this.backend.chatMeter(this.contextId, this.id, text).then(take, () => take(null));
     }, METER_MILLIS);
   }
 
+  /** The history was counted without what is typed: that is counted anew, on top of it. */
+  protected override count(meter: TokenMeter): void {
+    this.asked += 1;
+    if (this.draft === '' || this.meter === null) this.meter = meter;
+    if (this.draft !== '') this.measure();
+  }
+
   private async run(request: SendRequest): Promise<boolean> {
-    if (this.reply !== null) return false;
+    if (this.busy) return false;
     const reply = new Reply(this.answererOf(request));
     this.reply = reply;
     this.error = null;
+    this.stopping = false;
     const over = new Promise<void>((resolve) => (this.ended = resolve));
     try {
-      await this.backend.chatSend(request, (event) => this.take(reply, event));
+      await this.backend.chatSend(request, (event) => {
+        this.take(reply, event);
+        if (event.kind === 'started' && request.kind === 'edit')
+          this.reword(request.messageId, null);
+      });
       // The channel and the command's answer travel apart: the last event may come later.
       await Promise.race([over, new Promise((resolve) => setTimeout(resolve, LATE_END_MILLIS))]);
     } catch (thrown) {
@@ -137,8 +184,8 @@ export class OpenConversation extends Branch {
     this.messages = [...before, userMessage];
     this.hasLater = false;
     this.conversation = event.conversation;
-    this.meter = event.meter;
     if (sendable(this.draft) === userMessage.content) this.draft = '';
+    this.count(event.meter);
     if (born) this.composer.rekey({ conversation: event.conversation.id });
     void this.composer.flush();
     if (born) this.onBorn(event.conversation);

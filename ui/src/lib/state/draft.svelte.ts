@@ -12,7 +12,8 @@ export class ComposerDraft {
   private stored: string | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly backend: Backend;
-  private readonly kept: boolean;
+  /** It is stored in the vault. */
+  readonly kept: boolean;
 
   /** Without `kept` the text lives in this window only. */
   constructor(backend: Backend, key: DraftKey, kept: boolean) {
@@ -41,6 +42,15 @@ export class ComposerDraft {
     } catch {
       // A draft that cannot be read must not keep the conversation from opening.
     }
+  }
+
+  /** Fetches what another window left here; what is typed in this one stays above it. */
+  async refetch(): Promise<void> {
+    if (!this.kept) return;
+    const text = await this.backend.draftGet(this.key);
+    if (text === this.stored || text === this.shown) return;
+    this.stored = text;
+    this.text = [this.shown, text].filter((part) => part.trim() !== '').join('\n\n');
   }
 
   /** From now on the text belongs to another key, as when a conversation has begun. */

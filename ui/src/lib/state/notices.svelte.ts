@@ -68,6 +68,13 @@ export class Notices {
     this.list = this.list.filter((notice) => notice.id !== id);
   }
 
+  /** Takes every word back. */
+  clear(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
+    this.list = [];
+  }
+
   private add(notice: Omit<Notice, 'id'>): number {
     this.count += 1;
     this.list = [...this.list, { ...notice, id: this.count }].slice(-4);

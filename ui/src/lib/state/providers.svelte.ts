@@ -59,6 +59,13 @@ export class Providers {
     this.looking = false;
   }
 
+  /** Lists the engine's model files again, if models have been listed. */
+  async restock(): Promise<void> {
+    await this.load();
+    const engines = this.shelves.filter(({ provider }) => provider.kind === 'engine');
+    await Promise.all(engines.map(({ provider }) => this.fill(provider)));
+  }
+
   async lookForOffers(): Promise<void> {
     this.looking = true;
     try {

@@ -25,10 +25,11 @@ export class Removal {
     });
   }
 
-  /** Reads the contexts again; where the shown one went to the trash elsewhere, the next one is. */
-  async follow(): Promise<void> {
+  /** Reads changed contexts; where the shown one went to the trash elsewhere, the next one is. */
+  async follow(ids: ReadonlySet<string>): Promise<void> {
     const { app } = this;
-    await app.contexts.refresh();
+    await app.contexts.follow(ids);
+    if (app.isQuick) return;
     const { contextId } = app.chat;
     if (contextId !== null && !app.contexts.find(contextId)) await this.leave();
   }

@@ -5,7 +5,6 @@ export class Reply {
   text = $state('');
   reasoning = $state('');
   notice = $state.raw<ErrorBody | null>(null);
-  stopping = $state(false);
   id: string | null = $state(null);
   /** The context that writes it. */
   readonly agentId: string;

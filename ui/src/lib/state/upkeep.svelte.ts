@@ -1,6 +1,7 @@
 import type { Backend } from '../ipc/backend';
 import type { CareCard } from '../ipc/types';
 import { Backups } from './backups.svelte';
+import type { Gathered } from './changes';
 import { Features } from './features.svelte';
 import { Jobs } from './jobs.svelte';
 import type { SettingsState } from './settings.svelte';
@@ -28,8 +29,8 @@ export class Upkeep {
   }
 
   /** Reads again what has been shown, after a job has written. */
-  async follow(nouns: ReadonlySet<string>): Promise<void> {
-    if (!nouns.has('job')) return;
+  async follow(changed: Gathered): Promise<void> {
+    if (!changed.has('job')) return;
     if (this.jobs.loaded) await this.jobs.load();
     if (this.backups.loaded) await this.backups.load();
   }

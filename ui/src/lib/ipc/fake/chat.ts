@@ -7,7 +7,6 @@ import type { World } from './world';
 /** Writes the replies of the in-memory backend, piece by piece. */
 export class FakeChat {
   private readonly stopped = new Set<string>();
-  private readonly running = new Set<string>();
   private turn = 0;
   private readonly world: World;
   /** Milliseconds between two pieces; 0 yields once and goes on. */
@@ -26,7 +25,7 @@ export class FakeChat {
     const agentId = request.kind === 'new' ? request.agentId : null;
     const context = this.world.context(agentId ?? this.agentOf(request) ?? conversation.contextId);
     const replyId = this.world.id('message');
-    this.running.add(conversation.id);
+    this.world.replying.add(conversation.id);
     this.stopped.delete(conversation.id);
     const meter = this.meter(context.id, conversation.id, '');
     onEvent({
@@ -39,7 +38,7 @@ export class FakeChat {
     const script = scriptFor(user.content, this.turn);
     this.turn += 1;
     const told = await this.stream(script, conversation, onEvent);
-    this.running.delete(conversation.id);
+    this.world.replying.delete(conversation.id);
     const message = told.text === '' ? null : this.keep(script, told, user, context, replyId);
     onEvent({
       kind: 'ended',
@@ -82,18 +81,22 @@ export class FakeChat {
     }
     if (request.kind === 'edit') {
       const old = this.world.message(request.messageId);
+      this.takeTurn(old.conversationId);
       return this.world.store({ ...old, content: request.text });
     }
     const context = this.world.context(request.contextId);
-    if (!context.isActive)
-      throw failure('context_expired', `${context.name} has expired.`, { context: context.name });
+    for (const { id, name, isActive } of [
+      context,
+      this.world.context(request.agentId ?? context.id),
+    ])
+      if (!isActive) throw failure('context_expired', `${name} has expired.`, { id, name });
     if (!(context.model ?? this.world.settings.defaultModel))
       throw failure('no_model', 'No model has been chosen yet.');
     const conversation =
       request.conversationId === null
         ? this.world.begin(context.id, request.text)
         : this.world.conversation(request.conversationId);
-    if (this.running.has(conversation.id)) throw failure('busy', 'A reply is being written.');
+    this.takeTurn(conversation.id);
     this.world.settings.lastContextId = context.id;
     const { id: conversationId, activeLeafId: parentId } = conversation;
     return this.world.store({
@@ -106,6 +109,11 @@ export class FakeChat {
       status: 'complete',
       model: null,
     });
+  }
+
+  private takeTurn(conversationId: string): void {
+    if (this.world.replying.has(conversationId))
+      throw failure('busy', 'A reply is being written.', { conversationId });
   }
 
   /** Who wrote the reply that is to be written again. */

@@ -61,6 +61,7 @@ export function contextCalls(world: World, open: Open) {
         const start = ((query.page ?? 1) - 1) * size;
         return { contexts: all.slice(start, start + size), totalCount: all.length };
       }),
+    contextGet: (id) => open(() => world.context(id)),
     contextCreate: (draft) =>
       open(() => {
         check(draft);

@@ -34,6 +34,7 @@ export function viewOf(world: World, id: string, around: string | null = null): 
     hasEarlier: start > 0,
     hasLater: start + PAGE < branch.length,
     meter: new FakeChat(world, 0).meter(conversation.contextId, id, ''),
+    isReplying: world.replying.has(id),
   };
 }
 
@@ -104,7 +105,7 @@ function pageCalls(world: World, open: Open) {
 function batchCalls(world: World, open: Open) {
   const trash = (gone: Conversation[]): string[] => {
     for (const one of gone) one.deletedAt = new Date().toISOString();
-    world.onChange({ noun: 'conversation', id: null });
+    world.onChange({ noun: 'conversation', id: '' });
     return gone.map((one) => one.id);
   };
   const alive = (): Conversation[] => world.conversations.filter((one) => one.deletedAt === null);
@@ -120,14 +121,14 @@ function batchCalls(world: World, open: Open) {
     conversationRestore: (ids) =>
       open(() => {
         for (const id of ids) world.conversation(id).deletedAt = null;
-        world.onChange({ noun: 'conversation', id: null });
+        world.onChange({ noun: 'conversation', id: '' });
         return ids;
       }),
     conversationPurge: (ids) =>
       open(() => {
         for (const id of ids)
           world.conversations.splice(world.conversations.indexOf(world.conversation(id)), 1);
-        world.onChange({ noun: 'conversation', id: null });
+        world.onChange({ noun: 'conversation', id: '' });
         return ids;
       }),
   } satisfies Partial<LifeBackend>;
@@ -173,6 +174,7 @@ function messageCalls(world: World, open: Open) {
         count(message.vote, -1);
         count(vote, 1);
         message.vote = vote;
+        world.onChange({ noun: 'message', id });
         return world.shown(message);
       }),
   } satisfies Partial<LifeBackend>;

@@ -1,12 +1,21 @@
 import type { Backend } from '../backend';
 import { failure } from '../error';
-import type { ContextExpiring, ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
+import type {
+  ContextExpiring,
+  Conversation,
+  ModelInfo,
+  ModelOffer,
+  ShellEvents,
+  VaultPhase,
+} from '../types';
+import type { Call } from '../quick';
 import { careCalls } from './care';
 import { FakeChat } from './chat';
 import { contextCalls } from './contexts';
 import { conversationCalls } from './conversations';
 import { seedLife } from './demo';
 import { modelCalls, SMALL } from './models';
+import { narrowed } from './narrow';
 import { presetCalls } from './presets';
 import { searchCalls } from './search';
 import { trashCalls } from './trash';
@@ -269,7 +278,10 @@ function providerCalls(world: World, open: Open) {
 }
 
 /** The backend of the fake build, set up by the page's address (`?vault=locked&seed=demo&pace=5`). */
-export function fakeBackendFromAddress(search: string): Backend {
+export function fakeBackendFromAddress(
+  search: string,
+  calls: readonly Call[] | null = null,
+): Backend {
   const wish = new URLSearchParams(search);
   const backend = fakeBackend({
     vault: (wish.get('vault') as VaultPhase | null) ?? (wish.has('seed') ? 'open' : 'new'),
@@ -285,12 +297,50 @@ export function fakeBackendFromAddress(search: string): Backend {
   for (const [event, phase] of Object.entries(turns)) {
     window.addEventListener(event, () => {
       backend.vault.turn(phase);
-      backend.emit('change', { noun: 'vault', id: null });
+      backend.emit('change', { noun: 'vault', id: '' });
     });
   }
   // Tests play the shell by events of the page.
   window.addEventListener('fake-expiring', (event) =>
     backend.emit('contextExpiring', (event as CustomEvent<ContextExpiring>).detail),
   );
-  return backend;
+  playElsewhere(backend);
+  return calls === null ? backend : narrowed(backend, calls);
+}
+
+/** Lets tests play what happens outside of this page. */
+function playElsewhere(backend: ReturnType<typeof fakeBackend>): void {
+  const { world } = backend;
+  const newest = () => [...world.conversations].sort(byActivity)[0];
+  const play = <T>(name: string, act: (detail: T) => void): void =>
+    window.addEventListener(name, (event) => act((event as CustomEvent<T>).detail));
+  // Quick chat asks in the newest conversation and hands it over at once.
+  play<string>('fake-asked', (text) => {
+    const conversation = newest();
+    if (!conversation) return;
+    const { id, contextId } = conversation;
+    const request = { contextId, conversationId: id, text, agentId: null };
+    void backend.chatSend({ kind: 'new', ...request }, () => undefined);
+    world.moved = id;
+    backend.emit('navigate', null);
+  });
+  const expire = (id: string): void =>
+    void Object.assign(world.context(id), { isActive: false, expiresAt: world.now() });
+  play<string>('fake-expire', (id) => {
+    expire(id);
+    backend.emit('change', { noun: 'context', id });
+  });
+  play<string>('fake-expire-unheard', expire);
+  play<string>('fake-gone', (id) => void backend.contextDelete(id));
+  // From now on a call fails, until it is named again.
+  const whole = { ...backend } as Record<string, unknown>;
+  const broken = backend as unknown as Record<string, unknown>;
+  play<string>('fake-fail', (name) => {
+    const fail = () => Promise.reject(failure('storage', `${name} failed`));
+    broken[name] = broken[name] === whole[name] ? fail : whole[name];
+  });
+}
+
+function byActivity(a: Conversation, b: Conversation): number {
+  return b.lastActivityAt.localeCompare(a.lastActivityAt);
 }

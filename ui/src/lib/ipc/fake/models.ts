@@ -30,7 +30,7 @@ export function modelCalls(world: World, open: <R>(work: () => R) => Promise<R>)
     const added = { name, window: 32_768, sizeBytes: 2_500_000_000, forTryingOut: false };
     world.engineModels = [...world.engineModels.filter((one) => one.name !== name), added];
     world.modelPaths.set(name, path);
-    world.onChange({ noun: 'provider', id: 'engine' });
+    world.onChange({ noun: 'modelFile', id: name });
     return added;
   };
   const removal = (name: string): ModelFileRemoval => {
@@ -54,7 +54,8 @@ export function modelCalls(world: World, open: <R>(work: () => R) => Promise<R>)
         world.engineModels = world.engineModels.filter((one) => one.name !== name);
         world.modelPaths.delete(name);
         if (done.isDefault) world.settings = { ...world.settings, defaultModel: null };
-        world.onChange({ noun: 'settings', id: null });
+        world.onChange({ noun: 'modelFile', id: name });
+        world.onChange({ noun: 'settings', id: 'settings' });
         return done;
       }),
   } satisfies Partial<Backend>;

@@ -23,8 +23,8 @@ export function trashCalls(world: World, open: Open) {
         };
         keep(world.contexts);
         keep(world.conversations);
-        world.onChange({ noun: 'context', id: null });
-        world.onChange({ noun: 'conversation', id: null });
+        world.onChange({ noun: 'context', id: '' });
+        world.onChange({ noun: 'conversation', id: '' });
       }),
   } satisfies Partial<LifeBackend>;
 }

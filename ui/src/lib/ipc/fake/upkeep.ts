@@ -211,7 +211,7 @@ function backupCalls(world: World, upkeep: FakeUpkeep, open: Open) {
         const kept = upkeep.find(path);
         upkeep.make('beforeRestore');
         world.contexts.splice(kept.contexts ?? 0);
-        world.onChange({ noun: 'vault', id: null });
+        world.onChange({ noun: 'vault', id: '' });
       }),
   } satisfies Partial<UpkeepBackend>;
 }

@@ -26,6 +26,8 @@ export class World {
   readonly revisions = new Map<string, RevisionUse[]>();
   /** Texts in composers, by key. */
   readonly drafts = new Map<string, string>();
+  /** The conversations in which a reply is being written. */
+  readonly replying = new Set<string>();
   settings: Settings = settings();
   engineModels: ModelInfo[] = [SMALL];
   /** Where the files behind added models are, by name. */
@@ -97,7 +99,9 @@ export class World {
     conversation.activeLeafId = stored.id;
     conversation.messageCount += 1;
     conversation.lastActivityAt = stored.createdAt;
+    this.onChange({ noun: 'message', id: stored.id });
     this.onChange({ noun: 'conversation', id: conversation.id });
+    this.onChange({ noun: 'context', id: message.contextId });
     return this.shown(stored);
   }
 
