@@ -217,7 +217,7 @@ export class App {
       this.notices.say('contexts.extended', { name });
     };
     const offer = { key: 'chat.extend', run: () => this.quietly(extend) } as const;
-    this.notices.ask('contexts.expiring', { name }, offer);
+    this.notices.ask(contextId, 'contexts.expiring', { name }, offer);
   }
 
   private async drop(paths: string[]): Promise<void> {
