@@ -236,7 +236,7 @@ export class App {
     if (!this.ready) return;
     if (nouns.has('context')) await this.contexts.refresh();
     if (nouns.has('preset')) await this.presets.load();
-    if (this.page === 'trash') await this.trash.load();
+    if (this.page === 'trash') await this.trash.follow(nouns);
     if (nouns.has('conversation') || nouns.has('message')) {
       await this.conversations.refresh();
       await this.chat.current?.reload();
