@@ -44,12 +44,7 @@ export class Notices {
   }
 
   /** Shows a sentence about something with a button until it is answered; each only once. */
-  ask(
-    about: string,
-    key: MessageKey,
-    values: Record<string, string>,
-    action: NoticeAction,
-  ): void {
+  ask(about: string, key: MessageKey, values: Record<string, string>, action: NoticeAction): void {
     const known = this.list.find((one) => one.key === key && one.about === about);
     if (known) this.dismiss(known.id);
     this.add({ key, values, error: null, action, about });
