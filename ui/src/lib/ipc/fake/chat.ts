@@ -92,7 +92,8 @@ export class FakeChat {
       request.conversationId === null
         ? this.world.begin(context.id, request.text)
         : this.world.conversation(request.conversationId);
-    if (this.running.has(conversation.id)) throw failure('busy', 'A reply is being written.');
+    if (this.running.has(conversation.id))
+      throw failure('busy', 'A reply is being written.', { conversationId: conversation.id });
     this.world.settings.lastContextId = context.id;
     const { id: conversationId, activeLeafId: parentId } = conversation;
     return this.world.store({

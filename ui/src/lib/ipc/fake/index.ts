@@ -1,6 +1,13 @@
 import type { Backend } from '../backend';
 import { failure } from '../error';
-import type { ContextExpiring, ModelInfo, ModelOffer, ShellEvents, VaultPhase } from '../types';
+import type {
+  ContextExpiring,
+  ErrorCode,
+  ModelInfo,
+  ModelOffer,
+  ShellEvents,
+  VaultPhase,
+} from '../types';
 import { careCalls } from './care';
 import { FakeChat } from './chat';
 import { contextCalls } from './contexts';
@@ -280,6 +287,16 @@ export function fakeBackendFromAddress(search: string): Backend {
     pace: Number(wish.get('pace') ?? 24),
     backups: (wish.get('backups') as FakeBackups | null) ?? 'some',
   });
+  const trouble = wish.get('trouble') as ErrorCode | null;
+  if (trouble) backend.vault.trouble = trouble;
+  // The vault is closed for erasing, and then it cannot be erased.
+  if (wish.get('erase') === 'fails')
+    backend.dataErase = async () => {
+      backend.vault.turn('lockedByUser');
+      backend.emit('change', { noun: 'vault', id: null });
+      await new Promise((done) => setTimeout(done, 600));
+      throw failure('storage', 'The key file could not be removed.');
+    };
   // The vault is locked and opened elsewhere: by the tray, or in the other window.
   const turns = { 'fake-lock': 'lockedByUser', 'fake-unlock': 'open' } as const;
   for (const [event, phase] of Object.entries(turns)) {
