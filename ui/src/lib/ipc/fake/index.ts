@@ -259,8 +259,6 @@ function providerCalls(world: World, open: Open) {
         world.onChange({ noun: 'provider', id });
       }),
     providerModels: (id) => open(() => models(id)),
-    providerDetect: () =>
-      open(() => OFFERS.flatMap((offer) => (offer.server ? [offer.server] : []))),
     modelOffers: () => open(() => OFFERS),
     providerTest: (id) =>
       open(() => {
@@ -287,6 +285,8 @@ export function fakeBackendFromAddress(search: string): Backend {
     pace: Number(wish.get('pace') ?? 24),
     backups: (wish.get('backups') as FakeBackups | null) ?? 'some',
   });
+  // Tests look into this world, and change it.
+  Object.assign(globalThis, { fake: backend });
   const trouble = wish.get('trouble') as ErrorCode | null;
   if (trouble) backend.vault.trouble = trouble;
   // The vault is closed for erasing, and then it cannot be erased.
