@@ -24,10 +24,18 @@ function sentence(key: string, details: Record<string, string>, otherwise: strin
   }
 }
 
+/** What tells apart errors of one code that need other sentences, by their facts. */
+const VARIANTS: Record<string, (details: Record<string, string>) => string | null> = {
+  // Without a conversation or a model, it is no reply that is waited for.
+  busy: (facts) => ('conversationId' in facts || 'name' in facts ? null : 'opening'),
+  not_found: ({ inTrash }) => (inTrash === 'true' ? 'inTrash' : null),
+  place_refused: (facts) => ('path' in facts ? 'inside' : null),
+};
+
 /** Finds the sentences for an error by its code. */
 export function explain(error: Failure): Explanation {
-  return {
-    what: sentence(`error.${error.code}`, error.details, error.message),
-    todo: sentence(`error.${error.code}.todo`, error.details, ''),
-  };
+  const { code, details, message } = error;
+  const variant = VARIANTS[code]?.(details) ?? null;
+  const key = variant === null ? `error.${code}` : `error.${code}.${variant}`;
+  return { what: sentence(key, details, message), todo: sentence(`${key}.todo`, details, '') };
 }

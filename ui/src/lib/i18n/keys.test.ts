@@ -38,6 +38,20 @@ function wants(message: string, tag: string): string[] {
   return [...names].sort();
 }
 
+/** The forms that each number in a message has. */
+function plurals(message: string, tag: string): string[][] {
+  const found: string[][] = [];
+  const walk = (parts: unknown): void => {
+    if (!Array.isArray(parts)) return;
+    for (const part of parts as { type: number; options?: Record<string, { value: unknown }> }[]) {
+      if (part.type === 6) found.push(Object.keys(part.options ?? {}));
+      for (const option of Object.values(part.options ?? {})) walk(option.value);
+    }
+  };
+  walk(new IntlMessageFormat(message, tag).getAst());
+  return found;
+}
+
 describe('texts', () => {
   it('has a catalogue for every language offered', () => {
     expect(Object.keys(catalogues).sort()).toEqual(Object.keys(LOCALES).sort());
@@ -49,6 +63,15 @@ describe('texts', () => {
     for (const [key, message] of Object.entries(en)) {
       expect(catalogue[key]?.trim(), key).not.toBe('');
       expect(wants(catalogue[key] ?? '', tag), key).toEqual(wants(message, 'en'));
+    }
+  });
+
+  it('has every form of a number that a language tells apart', () => {
+    for (const [tag, catalogue] of Object.entries(catalogues)) {
+      const forms = new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
+      for (const [key, message] of Object.entries(catalogue))
+        for (const [index, options] of plurals(message, tag).entries())
+          expect(options, `${tag} ${key} ${index}`).toEqual(expect.arrayContaining(forms));
     }
   });
 

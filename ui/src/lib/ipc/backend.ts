@@ -36,7 +36,6 @@ export interface Backend extends CareBackend, LifeBackend, UpkeepBackend {
   providerDelete(id: string): Promise<void>;
   providerModels(id: string): Promise<T.ModelInfo[]>;
   providerTest(id: string): Promise<T.ProviderTest>;
-  providerDetect(): Promise<T.DetectedServer[]>;
   modelOffers(): Promise<T.ModelOffer[]>;
   /** Opens the system's file dialog; `null` where it was closed. */
   modelFilePick(): Promise<T.ModelInfo | null>;

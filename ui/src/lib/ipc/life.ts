@@ -173,6 +173,10 @@ export type TrashId = { context: string } | { conversation: string };
 
 export interface TrashItem {
   id: TrashId;
+  /** Name of the context, or title of the conversation. */
+  title?: string;
+  /** Name of the context that a conversation belongs to. */
+  contextName?: string;
   deletedAt: string;
   shownAt: string | null;
   purgeDueRunningMs: number | null;

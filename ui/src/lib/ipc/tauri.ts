@@ -62,7 +62,6 @@ export function tauriBackend(): Backend {
     providerDelete: (id) => call('provider_delete', { id }),
     providerModels: (id) => call('provider_models', { id }),
     providerTest: (id) => call('provider_test', { id }),
-    providerDetect: () => call('provider_detect'),
     modelOffers: () => call('model_offers'),
     modelFilePick: () => call('model_file_pick'),
     modelFileAdd: (path) => call('model_file_add', { path }),

@@ -27,11 +27,6 @@ export function parse(text: string): Root {
   return resolveReferences(fromMarkdown(text, { extensions, mdastExtensions }));
 }
 
-/** The end of a node in the text it was read from. */
-export function endOf(node: RootContent): number {
-  return node.position?.end.offset ?? 0;
-}
-
 /** The start of a node in the text it was read from. */
 export function startOf(node: RootContent): number {
   return node.position?.start.offset ?? 0;

@@ -139,3 +139,21 @@ describe('what changes elsewhere', () => {
     await vi.waitFor(() => expect(names()).toContain('mine.gguf'));
   });
 });
+
+describe('whether the shortcut works', () => {
+  it('is asked again once the vault has opened, and after another was chosen', async () => {
+    const backend = fakeBackend({ demo: true });
+    const real = backend.appInfo;
+    let bound: 'off' | 'ok' | 'failed' = 'off';
+    backend.appInfo = async () => ({ ...(await real()), globalShortcut: bound });
+    const app = new App(backend);
+    await app.start();
+    expect(app.settings.info?.globalShortcut).toBe('off');
+    bound = 'ok';
+    await app.enter();
+    expect(app.settings.info?.globalShortcut).toBe('ok');
+    bound = 'failed';
+    await app.settings.save({ quickChatShortcut: 'CommandOrControl+Space' });
+    expect(app.settings.info?.globalShortcut).toBe('failed');
+  });
+});

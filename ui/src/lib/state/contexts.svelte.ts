@@ -87,7 +87,9 @@ export class Contexts {
   }
 
   async createFromPreset(presetId: string, overrides: PresetOverrides = {}): Promise<Context> {
-    return this.remember(await this.backend.contextCreateFromPreset(presetId, overrides));
+    return this.remember(
+      await this.backend.contextCreateFromPreset(presetId, sendableFields(overrides)),
+    );
   }
 
   async update(id: string, patch: ContextPatch): Promise<Context> {

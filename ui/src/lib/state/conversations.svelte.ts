@@ -4,6 +4,8 @@ import type { Conversation } from '../ipc/types';
 import { sendable } from './text';
 
 const PAGE = 100;
+/** So many come at once at most. */
+const MOST = 500;
 
 /** What the list is narrowed to. */
 export interface ConversationFilter {
@@ -65,8 +67,16 @@ export class Conversations {
     this.chosen = chosen;
   }
 
-  tickAll(): void {
-    this.chosen = new Set(this.list.map((one) => one.id));
+  /** Ticks all that the filter leaves, also those that were not fetched yet. */
+  async tickAll(): Promise<void> {
+    if (this.hasMore) await this.fetch(0, this.totalCount);
+    if (this.chosen) this.chosen = new Set(this.list.map((one) => one.id));
+  }
+
+  /** How many a context has, archived ones too, whatever the list is narrowed to. */
+  async count(contextId: string): Promise<number> {
+    const query = { contextId, includeArchived: true, limit: 1 };
+    return (await this.backend.conversationList(query)).totalCount;
   }
 
   /** Fetches everything shown so far again. */
@@ -145,14 +155,28 @@ export class Conversations {
     const ticket = this.latest;
     const { text, tag, archived } = this.filter;
     const narrowed = { text: sendable(text.trim()) || null, tag, includeArchived: archived };
-    // A page holds at most 500; what goes beyond is fetched by the following ones.
-    const page = await this.backend.conversationList({
-      ...{ contextId, ...narrowed },
-      ...{ offset, limit: Math.min(500, limit) },
-    });
-    // A slower answer to an older question must not replace a newer one.
-    if (ticket !== this.latest) return;
-    this.list = [...this.list.slice(0, offset), ...page.items];
-    this.totalCount = page.totalCount;
+    const found: Conversation[] = [];
+    let totalCount: number;
+    do {
+      const page = await this.backend.conversationList({
+        ...{ contextId, ...narrowed },
+        ...{ offset: offset + found.length, limit: Math.min(MOST, limit - found.length) },
+      });
+      // A slower answer to an older question must not replace a newer one.
+      if (ticket !== this.latest) return;
+      found.push(...page.items);
+      totalCount = page.items.length > 0 ? page.totalCount : offset + found.length;
+    } while (found.length < Math.min(limit, totalCount - offset));
+    this.list = [...this.list.slice(0, offset), ...found];
+    this.totalCount = totalCount;
+    if (offset === 0) this.untick();
+  }
+
+  /** What is no longer shown is not chosen: nobody deletes what they do not see. */
+  private untick(): void {
+    const { chosen } = this;
+    if (!chosen) return;
+    const kept = this.list.filter((one) => chosen.has(one.id)).map((one) => one.id);
+    if (kept.length < chosen.size) this.chosen = new Set(kept);
   }
 }

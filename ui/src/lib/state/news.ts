@@ -46,7 +46,7 @@ export class News {
       app.notices.say('contexts.extended', { name });
     };
     const offer = { key: 'chat.extend', run: () => app.quietly(extend) } as const;
-    app.notices.ask('contexts.expiring', { name }, offer);
+    app.notices.ask(contextId, 'contexts.expiring', { name }, offer);
   }
 
   private async drop(paths: string[]): Promise<void> {
@@ -76,7 +76,7 @@ export class News {
   private async refetchMain(changed: Gathered): Promise<void> {
     const { app } = this;
     if (changed.has('preset')) await app.presets.load();
-    if (app.page === 'trash') await app.trash.load();
+    if (app.page === 'trash') await app.trash.follow(changed);
     if (changed.has('conversation')) await app.conversations.refresh();
     if (changed.has('provider')) await app.providers.load();
     if (changed.has('modelFile')) await app.providers.restock();

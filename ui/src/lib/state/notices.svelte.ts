@@ -9,6 +9,8 @@ export interface Notice {
   values: Record<string, string | number>;
   error: ErrorBody | null;
   action: NoticeAction | null;
+  /** Id of what it is about, where there may be only one notice about that. */
+  about: string | null;
 }
 
 /** What can be done about it, such as undoing what it tells. */
@@ -19,12 +21,16 @@ export interface NoticeAction {
 
 const SHORT_MILLIS = 6_000;
 const WITH_ACTION_MILLIS = 12_000;
+/** So many at once; those that offer something are never pushed out by others. */
+const MOST = 4;
 
 /** The words shown now, oldest first. */
 export class Notices {
   list = $state.raw<Notice[]>([]);
   private count = 0;
-  private readonly timers = new Set<ReturnType<typeof setTimeout>>();
+  /** When each notice goes that goes by itself: after how long, and unless it is held. */
+  private readonly spans = new Map<number, number>();
+  private readonly timers = new Map<number, ReturnType<typeof setTimeout>>();
 
   /** Shows a sentence for a few seconds; longer where something can be done about it. */
   say(
@@ -32,30 +38,40 @@ export class Notices {
     values: Record<string, string | number> = {},
     action: NoticeAction | null = null,
   ): void {
-    const id = this.add({ key, values, error: null, action });
-    const timer = setTimeout(
-      () => {
-        this.timers.delete(timer);
-        this.dismiss(id);
-      },
-      action === null ? SHORT_MILLIS : WITH_ACTION_MILLIS,
-    );
-    this.timers.add(timer);
+    const id = this.add({ key, values, error: null, action, about: null });
+    this.spans.set(id, action === null ? SHORT_MILLIS : WITH_ACTION_MILLIS);
+    this.release(id);
   }
 
-  /** Shows a sentence with a button until it is answered; the same sentence only once. */
-  ask(key: MessageKey, values: Record<string, string>, action: NoticeAction): void {
-    const text = JSON.stringify(values);
-    const known = this.list.find((one) => one.key === key && JSON.stringify(one.values) === text);
+  /** Shows a sentence about something with a button until it is answered; each only once. */
+  ask(about: string, key: MessageKey, values: Record<string, string>, action: NoticeAction): void {
+    const known = this.list.find((one) => one.key === key && one.about === about);
     if (known) this.dismiss(known.id);
-    this.add({ key, values, error: null, action });
+    this.add({ key, values, error: null, action, about });
   }
 
   /** Shows an error until it is dismissed. */
   fail(thrown: unknown): void {
     const error = errorBody(thrown);
     if (this.list.some((notice) => notice.error?.message === error.message)) return;
-    this.add({ key: null, values: {}, error, action: null });
+    this.add({ key: null, values: {}, error, action: null, about: null });
+  }
+
+  /** Keeps a notice while someone looks at it. */
+  hold(id: number): void {
+    clearTimeout(this.timers.get(id));
+    this.timers.delete(id);
+  }
+
+  /** Lets a notice go after its whole time, if it goes by itself. */
+  release(id: number): void {
+    const span = this.spans.get(id);
+    if (span === undefined) return;
+    this.hold(id);
+    this.timers.set(
+      id,
+      setTimeout(() => this.dismiss(id), span),
+    );
   }
 
   /** Does what a notice offers, once. */
@@ -64,7 +80,16 @@ export class Notices {
     notice.action?.run();
   }
 
+  /** Takes back what was done last, where a notice still offers that; says whether it did. */
+  undo(): boolean {
+    const newest = this.list.findLast(({ action }) => action?.key === 'action.undo');
+    if (newest) this.act(newest);
+    return newest !== undefined;
+  }
+
   dismiss(id: number): void {
+    this.hold(id);
+    this.spans.delete(id);
     this.list = this.list.filter((notice) => notice.id !== id);
   }
 
@@ -77,7 +102,11 @@ export class Notices {
 
   private add(notice: Omit<Notice, 'id'>): number {
     this.count += 1;
-    this.list = [...this.list, { ...notice, id: this.count }].slice(-4);
-    return this.count;
+    const id = this.count;
+    this.list = [...this.list, { ...notice, id }];
+    const plain = this.list.filter((one) => one.action === null && one.id !== id);
+    for (const { id: old } of plain.slice(0, Math.max(0, this.list.length - MOST)))
+      this.dismiss(old);
+    return id;
   }
 }

@@ -3,7 +3,7 @@ import { fakeBackend } from '../ipc/fake';
 import { App } from './app.svelte';
 import { Contexts } from './contexts.svelte';
 import { Providers } from './providers.svelte';
-import { sendable, utf8Bytes } from './text';
+import { sendable, tooLong } from './text';
 import { Vault } from './vault.svelte';
 
 describe('the vault', () => {
@@ -177,6 +177,10 @@ describe('settings', () => {
 describe('text', () => {
   it('is made sendable', () => {
     expect(sendable('\udc00x\ud83d\ude00\ud83d')).toBe('\ufffdx\ud83d\ude00\ufffd');
-    expect(utf8Bytes('aä€😀')).toBe(10);
+  });
+
+  it('is measured in UTF-8 bytes', () => {
+    expect(tooLong('aä€😀', 10)).toBeNull();
+    expect(tooLong('aä€😀', 9)?.details.value).toBe('10 bytes');
   });
 });

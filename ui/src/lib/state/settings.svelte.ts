@@ -41,7 +41,7 @@ export class SettingsState {
 
   async load(): Promise<void> {
     const before = this.value;
-    const stored = await this.backend.settingsGet();
+    const [stored] = await Promise.all([this.backend.settingsGet(), this.loadInfo()]);
     // The notice is accepted before there is a vault to keep that in.
     const early = before.aiNoticeAccepted && !stored.aiNoticeAccepted;
     this.value = stored;
@@ -66,16 +66,26 @@ export class SettingsState {
     if (!this.loaded) return null;
     try {
       this.value = await this.backend.settingsSave(this.value);
-      return null;
     } catch (thrown) {
       this.value = before;
       return errorBody(thrown);
     }
+    // Only now is it known whether the shortcut works.
+    return patch.quickChatShortcut === undefined ? null : this.inform();
   }
 
   /** Forgets what was read, as when everything was erased. */
   forget(): void {
     this.value = BEFORE_THE_VAULT;
     this.loaded = false;
+  }
+
+  private async inform(): Promise<ErrorBody | null> {
+    try {
+      await this.loadInfo();
+      return null;
+    } catch (thrown) {
+      return errorBody(thrown);
+    }
   }
 }

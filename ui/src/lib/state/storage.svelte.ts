@@ -9,6 +9,7 @@ const ERASE = 'ERASE';
 export class Storage {
   summary = $state.raw<DataSummary | null>(null);
   error = $state.raw<ErrorBody | null>(null);
+  loading = $state(false);
   erasing = $state(false);
   private readonly backend: Backend;
 
@@ -17,11 +18,14 @@ export class Storage {
   }
 
   async load(): Promise<void> {
+    this.loading = true;
     try {
       this.summary = await this.backend.dataSummary();
       this.error = null;
     } catch (thrown) {
       this.error = errorBody(thrown);
+    } finally {
+      this.loading = false;
     }
   }
 

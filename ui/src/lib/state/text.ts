@@ -19,7 +19,7 @@ export function sendableFields<T extends object>(fields: T): T {
 }
 
 /** Length in UTF-8 bytes. */
-export function utf8Bytes(text: string): number {
+function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 

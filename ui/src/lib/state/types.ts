@@ -24,6 +24,7 @@ export type {
   ModelInfo,
   ModelOffer,
   Preset,
+  PresetOverrides,
   Provider,
   ProviderDraft,
   ProviderKind,

@@ -13,7 +13,12 @@ export interface LimitForm {
   never: boolean;
 }
 
-function between(value: number | null | undefined, min: number, max: number): string | undefined {
+/** What is wrong with a whole number that has bounds. */
+export function between(
+  value: number | null | undefined,
+  min: number,
+  max: number,
+): string | undefined {
   const fits = value !== null && value !== undefined && value >= min && value <= max;
   return fits && Number.isInteger(value) ? undefined : t('field.between', { min, max });
 }

@@ -75,7 +75,9 @@ export function contextCalls(world: World, open: Open) {
         const preset = world.preset(presetId);
         preset.useCount += 1;
         const made = { ...contextOf(preset, world.id('context'), 0), ...overrides };
-        return told(world.join({ ...made, lastInteractionAt: world.now() }));
+        const expiryDays = made.expiryDays === 0 ? null : made.expiryDays;
+        const born = { expiryDays, expiresAt: expiry(expiryDays), lastInteractionAt: world.now() };
+        return told(world.join({ ...made, ...born }));
       }),
     contextUpdate: (id, patch) => open(() => told(update(world, world.context(id), patch))),
     ...lifeOf(world, open, told),

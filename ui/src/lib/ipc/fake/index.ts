@@ -3,6 +3,7 @@ import { failure } from '../error';
 import type {
   ContextExpiring,
   Conversation,
+  ErrorCode,
   ModelInfo,
   ModelOffer,
   ShellEvents,
@@ -261,8 +262,6 @@ function providerCalls(world: World, open: Open) {
         world.onChange({ noun: 'provider', id });
       }),
     providerModels: (id) => open(() => models(id)),
-    providerDetect: () =>
-      open(() => OFFERS.flatMap((offer) => (offer.server ? [offer.server] : []))),
     modelOffers: () => open(() => OFFERS),
     providerTest: (id) =>
       open(() => {
@@ -292,6 +291,18 @@ export function fakeBackendFromAddress(
     pace: Number(wish.get('pace') ?? 24),
     backups: (wish.get('backups') as FakeBackups | null) ?? 'some',
   });
+  // Tests look into this world, and change it.
+  Object.assign(globalThis, { fake: backend });
+  const trouble = wish.get('trouble') as ErrorCode | null;
+  if (trouble) backend.vault.trouble = trouble;
+  // The vault is closed for erasing, and then it cannot be erased.
+  if (wish.get('erase') === 'fails')
+    backend.dataErase = async () => {
+      backend.vault.turn('lockedByUser');
+      backend.emit('change', { noun: 'vault', id: null });
+      await new Promise((done) => setTimeout(done, 600));
+      throw failure('storage', 'The key file could not be removed.');
+    };
   // The vault is locked and opened elsewhere: by the tray, or in the other window.
   const turns = { 'fake-lock': 'lockedByUser', 'fake-unlock': 'open' } as const;
   for (const [event, phase] of Object.entries(turns)) {

@@ -9,10 +9,13 @@ export function trashCalls(world: World, open: Open) {
       open(() => {
         const rest = { shownAt: null, purgeDueRunningMs: null };
         const items: TrashItem[] = [];
-        for (const { id, deletedAt } of world.contexts)
-          if (deletedAt !== null) items.push({ id: { context: id }, deletedAt, ...rest });
-        for (const { id, deletedAt } of world.conversations)
-          if (deletedAt !== null) items.push({ id: { conversation: id }, deletedAt, ...rest });
+        for (const { id, name: title, deletedAt } of world.contexts)
+          if (deletedAt !== null) items.push({ id: { context: id }, title, deletedAt, ...rest });
+        for (const { id: conversation, title, contextId, deletedAt } of world.conversations) {
+          if (deletedAt === null) continue;
+          const contextName = world.contexts.find((one) => one.id === contextId)?.name;
+          items.push({ id: { conversation }, title, contextName, deletedAt, ...rest });
+        }
         return items.sort((a, b) => b.deletedAt.localeCompare(a.deletedAt));
       }),
     trashEmpty: () =>

@@ -1,5 +1,12 @@
 import { failure } from '../error';
-import type { RecoverySheet, RecoveryWords, UnlockMethod, VaultPhase, VaultStatus } from '../types';
+import type {
+  ErrorCode,
+  RecoverySheet,
+  RecoveryWords,
+  UnlockMethod,
+  VaultPhase,
+  VaultStatus,
+} from '../types';
 import { at } from './seed';
 
 const SHEET: RecoverySheet = {
@@ -18,6 +25,8 @@ export class FakeVault {
   /** The file with the recovery code, as it was written last. */
   saved: { path: string; text: string } | null = null;
   private readonly place: string;
+  /** Why it does not open, while it is unavailable. */
+  trouble: ErrorCode = 'keychain_unavailable';
 
   constructor(phase: VaultPhase, keychainAvailable: boolean, place: string) {
     this.phase = phase;
@@ -32,7 +41,7 @@ export class FakeVault {
       hasKeychainSlot: this.hasKeychainSlot,
       hasPassphrase: this.hasPassphrase,
       keychainAvailable: this.keychainAvailable,
-      error: null,
+      error: this.phase === 'unavailable' ? failure(this.trouble, 'It does not open.').body : null,
     };
   }
 

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { explain } from './errors';
+
+const said = (code: string, details: Record<string, string> = {}) =>
+  explain({ code, message: 'raw', details });
+
+describe('errors of one code', () => {
+  it('speak of a reply only where there is one', () => {
+    expect(said('busy', { conversationId: 'c' }).what).toBe('A reply is still being written.');
+    expect(said('busy', { name: 'a.gguf' }).what).toBe('A reply is still being written.');
+    expect(said('busy')).toEqual({ what: 'The vault is being opened.', todo: 'Wait a moment.' });
+  });
+
+  it('tell what lies in the trash from what is gone', () => {
+    expect(said('not_found').what).toBe('This is no longer there.');
+    const trashed = said('not_found', { inTrash: 'true', name: 'Mira' });
+    expect(trashed.what).toBe('“Mira” lies in the trash.');
+    expect(trashed.todo).toContain('Restore');
+    expect(said('not_found', { inTrash: 'true' }).what).toBe('This lies in the trash.');
+  });
+
+  it('do not speak of the recovery code where another file was to be saved', () => {
+    expect(said('place_refused').what).not.toMatch(/code/);
+    expect(said('place_refused', { path: '/p/a.md' }).what).toContain('/p/a.md');
+  });
+});

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeBackend } from '../ipc/fake';
+import { App } from './app.svelte';
+
+let app: App;
+let backend: ReturnType<typeof fakeBackend>;
+beforeEach(async () => {
+  backend = fakeBackend({ life: true });
+  app = new App(backend);
+  await app.start();
+  await app.enter();
+});
+
+describe('a large trash', () => {
+  it('is read in one go, with the name of everything in it', async () => {
+    for (let turn = 0; turn < 700; turn += 1) backend.world.talk('context-gone', `T${turn}`, 1);
+    for (const talk of backend.world.conversations) talk.deletedAt = new Date().toISOString();
+    const names = vi.spyOn(backend, 'conversationList');
+    await app.trash.load();
+    expect(app.trash.list.length).toBeGreaterThan(700);
+    expect(app.trash.list.filter((one) => one.name === '')).toEqual([]);
+    expect(names).not.toHaveBeenCalled();
+  });
+
+  it('that tells no names is named from the lists', async () => {
+    const real = backend.trashList;
+    backend.trashList = async () =>
+      (await real()).map(({ title: _, contextName: __, ...item }) => item);
+    await app.trash.load();
+    expect(app.trash.list.map(({ name }) => name)).toContain('Something I deleted');
+    expect(app.trash.list.find(({ kind }) => kind === 'conversation')?.contextName).toBe(
+      'Calm Counselor',
+    );
+  });
+
+  it('says when it cannot be read, and reads on change only what can lie in it', async () => {
+    const read = vi.spyOn(backend, 'trashList').mockRejectedValueOnce(new Error('gone'));
+    await app.trash.load();
+    expect(app.trash.error?.code).toBe('internal');
+    await app.trash.follow(new Set(['job', 'settings', 'message']));
+    expect(read).toHaveBeenCalledTimes(1);
+    await app.trash.follow(new Set(['conversation']));
+    expect([app.trash.error, app.trash.loaded]).toEqual([null, true]);
+  });
+});
+
+describe('many conversations', () => {
+  const many = async (count: number): Promise<void> => {
+    const contextId = app.chat.contextId ?? '';
+    for (let turn = 0; turn < count; turn += 1) backend.world.begin(contextId, `Talk ${turn}`);
+    await app.conversations.refresh();
+  };
+
+  it('stay fetched when something changes', async () => {
+    await many(700);
+    while (app.conversations.hasMore) await app.conversations.more();
+    const { length } = app.conversations.list;
+    expect(length).toBeGreaterThan(700);
+    await app.conversations.refresh();
+    expect(app.conversations.list).toHaveLength(length);
+  });
+
+  it('are all ticked, also those not fetched yet', async () => {
+    await many(700);
+    app.conversations.choosing(true);
+    expect(app.conversations.hasMore).toBe(true);
+    await app.conversations.tickAll();
+    expect(app.conversations.chosen?.size).toBe(app.conversations.totalCount);
+  });
+
+  it('are not chosen any more once a filter hides them', async () => {
+    app.conversations.choosing(true);
+    await app.conversations.tickAll();
+    await app.conversations.narrow({ text: 'team meeting' });
+    expect(app.conversations.chosen?.size).toBe(1);
+    await app.conversations.narrow({ text: '' });
+    expect(app.conversations.chosen?.size).toBe(1);
+  });
+
+  it('are counted with those in the archive, whatever the filter leaves', async () => {
+    const contextId = app.chat.contextId ?? '';
+    await app.conversations.narrow({ text: 'team meeting' });
+    expect(app.conversations.totalCount).toBe(1);
+    const all = backend.world.conversations.filter(
+      (one) => one.contextId === contextId && one.deletedAt === null,
+    );
+    expect(await app.conversations.count(contextId)).toBe(all.length);
+  });
+});
+
+describe('a companion from a preset', () => {
+  it('begins as it was adjusted', async () => {
+    const [preset] = app.presets.active;
+    const wishes = { name: 'Ada', expiryDays: 0 };
+    const made = await app.contexts.createFromPreset(preset?.id ?? '', wishes);
+    expect([made.name, made.expiryDays, made.expiresAt]).toEqual(['Ada', null, null]);
+    expect(made.systemPrompt).toBe(preset?.systemPrompt);
+  });
+});
