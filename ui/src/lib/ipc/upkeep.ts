@@ -115,6 +115,8 @@ export interface UpkeepBackend {
   dataSummary(): Promise<DataSummary>;
   /** Destroys the vault, its backups and its key; `confirmation` is the English word. */
   dataErase(confirmation: string, models: boolean): Promise<void>;
+  /** Copies the data to a folder chosen in the system's dialog; `null` where that was closed. */
+  dataMove(): Promise<string | null>;
 
   featureList(): Promise<FeatureInfo[]>;
 }

@@ -96,6 +96,14 @@ describe('the data', () => {
     expect((await app.upkeep.storage.erase(true))?.code).toBe('vault_in_use');
     expect([app.upkeep.storage.erasing, app.contexts.list.length]).toEqual([false, 2]);
   });
+
+  it('keeps the place it moves to when the dialog is closed the second time', async () => {
+    const { storage } = app.upkeep;
+    await storage.move();
+    backend.dataMove = () => Promise.resolve(null);
+    await storage.move();
+    expect(storage.movedTo).toBe('/media/data/evenkeel');
+  });
 });
 
 describe('features', () => {
