@@ -167,7 +167,7 @@ impl Service {
 
     fn status_of(&self, kind: JobKind, jobs: &[Job]) -> Result<JobStatus, ServiceError> {
         let known = jobs.iter().find(|job| job.name == kind.name());
-        let is_running = known.is_some_and(Job::is_begun) && JobLock::is_taken(&self.0.options.profile, kind.name())?;
+        let is_running = known.is_some_and(Job::is_begun) && JobLock::is_taken(&self.profile(), kind.name())?;
         Ok(JobStatus::of(kind, known, is_running))
     }
 }

@@ -10,7 +10,7 @@ export class Storage {
   summary = $state.raw<DataSummary | null>(null);
   error = $state.raw<ErrorBody | null>(null);
   moving = $state(false);
-  /** Where the data will be from the next start on. */
+  /** Where the data has moved to; the app is about to start again. */
   movedTo = $state<string | null>(null);
   erasing = $state(false);
   private readonly backend: Backend;

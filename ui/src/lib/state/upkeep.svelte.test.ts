@@ -106,6 +106,23 @@ describe('the data', () => {
   });
 });
 
+describe('data that cannot be moved', () => {
+  it('stays, with the reason, and can be moved elsewhere', async () => {
+    const { storage } = app.upkeep;
+    const real = backend.dataMove;
+    backend.dataMove = () => Promise.reject(failure('move_refused', 'it is a file'));
+    await storage.move();
+    expect([storage.error?.code, storage.moving, storage.movedTo]).toEqual([
+      'move_refused',
+      false,
+      null,
+    ]);
+    backend.dataMove = real;
+    await storage.move();
+    expect([storage.error, storage.movedTo]).toEqual([null, '/media/data/evenkeel']);
+  });
+});
+
 describe('features', () => {
   it('are set and reset; flags of other versions stay', async () => {
     const { features } = app.upkeep;

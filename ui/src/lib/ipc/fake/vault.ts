@@ -1,5 +1,5 @@
 import { failure } from '../error';
-import type { RecoverySheet, RecoveryWords, UnlockMethod, VaultPhase, VaultStatus } from '../types';
+import type { ErrorBody, RecoverySheet, RecoveryWords, UnlockMethod, VaultPhase, VaultStatus } from '../types';
 import { at } from './seed';
 
 const SHEET: RecoverySheet = {
@@ -7,6 +7,12 @@ const SHEET: RecoverySheet = {
   askGroups: [1, 4, 6],
   createdAt: at(0),
 };
+
+const awayError = (path: string): ErrorBody => ({
+  code: 'vault_away',
+  message: `The data was moved to ${path}, which cannot be reached.`,
+  details: { path },
+});
 
 /** The vault of the in-memory backend. */
 export class FakeVault {
@@ -18,10 +24,13 @@ export class FakeVault {
   /** The file with the recovery code, as it was written last. */
   saved: { path: string; text: string } | null = null;
   private readonly place: string;
+  /** The folder on a drive that is not connected; empty = the data is here. */
+  private away: string;
 
-  constructor(phase: VaultPhase, keychainAvailable: boolean, place: string) {
-    this.phase = phase;
+  constructor(phase: VaultPhase, keychainAvailable: boolean, place: string, away = '') {
+    this.phase = away === '' ? phase : 'unavailable';
     this.place = place;
+    this.away = away;
     this.keychainAvailable = keychainAvailable;
   }
 
@@ -32,7 +41,7 @@ export class FakeVault {
       hasKeychainSlot: this.hasKeychainSlot,
       hasPassphrase: this.hasPassphrase,
       keychainAvailable: this.keychainAvailable,
-      error: null,
+      error: this.away === '' ? null : awayError(this.away),
     };
   }
 
@@ -108,6 +117,12 @@ export class FakeVault {
   /** Opens or locks it from elsewhere. */
   turn(phase: VaultPhase): void {
     this.phase = phase;
+  }
+
+  /** The drive with the data is connected again. */
+  comeBack(): void {
+    this.away = '';
+    this.phase = 'open';
   }
 
   erase(): void {
