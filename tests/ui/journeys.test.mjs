@@ -95,10 +95,15 @@ journey(
   },
 );
 
-journey('a recovery code that was never typed back is made anew', 'index.html?vault=confirmRecovery', {}, async (page) => {
-  await page.id('recovery-groups').waitFor();
-  await page.id('recovery-next').click();
-});
+journey(
+  'a recovery code that was never typed back is made anew',
+  'index.html?vault=confirmRecovery',
+  {},
+  async (page) => {
+    await page.id('recovery-groups').waitFor();
+    await page.id('recovery-next').click();
+  },
+);
 
 for (const state of [
   'unavailable',

@@ -1,5 +1,12 @@
 import { failure } from '../error';
-import type { ErrorBody, RecoverySheet, RecoveryWords, UnlockMethod, VaultPhase, VaultStatus } from '../types';
+import type {
+  ErrorBody,
+  RecoverySheet,
+  RecoveryWords,
+  UnlockMethod,
+  VaultPhase,
+  VaultStatus,
+} from '../types';
 import { at } from './seed';
 
 const SHEET: RecoverySheet = {
