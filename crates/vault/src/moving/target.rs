@@ -30,31 +30,31 @@ enum Found {
 impl Target {
     /// The folder that is meant by `folder`.
     pub fn choose(profile: &Profile, folder: &Path) -> Result<Self, VaultError> {
-        let refused = |reason: String| VaultError::MoveRefused { path: folder.to_owned(), reason };
+        let refused = |reason: &str| Err(refused(folder, reason));
         if !folder.is_absolute() {
-            return Err(refused("it is not the whole path of a folder".to_owned()));
+            return refused("it is not the whole path of a folder");
         }
         let profile_dir = real(profile.dir())?;
-        let chosen = resolved(folder).map_err(refused)?;
-        let (dir, found) = match look(&chosen, profile).map_err(refused)? {
+        let chosen = resolved(folder)?;
+        let (dir, found) = match look(&chosen, profile)? {
             Found::Taken => {
                 let inside = chosen.join(FOLDER);
-                let found = look(&inside, profile).map_err(refused)?;
+                let found = look(&inside, profile)?;
                 (inside, found)
             }
             found => (chosen, found),
         };
         if dir.starts_with(&profile_dir) {
-            return Err(refused("it lies in the folder that the data is in".to_owned()));
+            return refused("it lies in the folder that the data is in");
         }
         if profile_dir.starts_with(&dir) {
-            return Err(refused("the folder that the data is in lies in it".to_owned()));
+            return refused("the folder that the data is in lies in it");
         }
         if dir.to_str().is_none() {
-            return Err(refused("its name is no text that can be written down".to_owned()));
+            return refused("its name is no text that can be written down");
         }
         match found {
-            Found::Taken => Err(refused(format!("neither it nor the folder {FOLDER} in it is empty"))),
+            Found::Taken => refused("neither it nor the folder evenkeel in it is empty"),
             found => Ok(Self { profile: Profile::new(dir), is_new: matches!(found, Found::Nothing) }),
         }
     }
@@ -83,29 +83,35 @@ pub(super) fn is_bare(profile: &Profile) -> Result<bool, VaultError> {
 }
 
 /// The path without links; the last part of it need not exist.
-fn resolved(folder: &Path) -> Result<PathBuf, String> {
+fn resolved(folder: &Path) -> Result<PathBuf, VaultError> {
     match folder.canonicalize() {
         Ok(found) => return Ok(found),
         Err(e) if e.kind() == ErrorKind::NotFound && fs::symlink_metadata(folder).is_err() => {}
-        Err(e) => return Err(e.to_string()),
+        Err(e) => return Err(refused(folder, &e.to_string())),
     }
     let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
-        return Err("it names no folder".to_owned());
+        return Err(refused(folder, "it names no folder"));
     };
-    parent.canonicalize().map(|parent| parent.join(name)).map_err(|_| "the folder around it does not exist".to_owned())
+    let around = parent.canonicalize().map_err(|_| refused(folder, "the folder around it does not exist"))?;
+    Ok(around.join(name))
 }
 
-fn look(path: &Path, profile: &Profile) -> Result<Found, String> {
+fn look(path: &Path, profile: &Profile) -> Result<Found, VaultError> {
     match fs::symlink_metadata(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
-        Err(e) => Err(e.to_string()),
-        Ok(about) if about.is_symlink() => Err(format!("{} is a link", path.display())),
-        Ok(about) if !about.is_dir() => Err("it is a file".to_owned()),
+        Err(e) => Err(refused(path, &e.to_string())),
+        Ok(about) if about.is_symlink() => Err(refused(path, "it is a link")),
+        Ok(about) if !about.is_dir() => Err(refused(path, "it is a file")),
         Ok(_) => {
-            let is_free = is_bare_but(path, |name| name == crate::place::FILE).map_err(|e| e.to_string())?;
-            Ok(if is_free && leads_here(path, profile) { Found::Free } else { Found::Taken })
+            let is_free = is_bare_but(path, |name| name == crate::place::FILE);
+            let is_free = is_free.map_err(|e| refused(path, &e.to_string()))? && leads_here(path, profile);
+            Ok(if is_free { Found::Free } else { Found::Taken })
         }
     }
+}
+
+fn refused(path: &Path, reason: &str) -> VaultError {
+    VaultError::MoveRefused { path: path.to_owned(), reason: reason.to_owned() }
 }
 
 /// Whether a folder's note, if it has one, is that of a place that the data was moved away from.
