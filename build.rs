@@ -55,6 +55,7 @@ const COMMANDS: &[&str] = &[
     "conversation_set_tags",
     "conversation_statistics",
     "data_erase",
+    "data_move",
     "data_summary",
     "draft_get",
     "draft_put",

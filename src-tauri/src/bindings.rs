@@ -53,6 +53,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::conversation::conversation_set_tags,
             commands::conversation::conversation_statistics,
             commands::data::data_erase,
+            commands::data::data_move,
             commands::data::data_summary,
             commands::message::draft_get,
             commands::message::draft_put,

@@ -9,6 +9,7 @@ mod chat;
 mod context;
 mod conversation;
 mod data;
+mod data_move;
 mod engine;
 mod independent;
 mod ipc_body;

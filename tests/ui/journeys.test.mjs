@@ -95,10 +95,15 @@ journey(
   },
 );
 
-journey('a recovery code that was never typed back is made anew', 'index.html?vault=confirmRecovery', {}, async (page) => {
-  await page.id('recovery-groups').waitFor();
-  await page.id('recovery-next').click();
-});
+journey(
+  'a recovery code that was never typed back is made anew',
+  'index.html?vault=confirmRecovery',
+  {},
+  async (page) => {
+    await page.id('recovery-groups').waitFor();
+    await page.id('recovery-next').click();
+  },
+);
 
 for (const state of [
   'unavailable',
@@ -130,6 +135,25 @@ for (const state of [
     await page.id('chat-view').waitFor();
   });
 }
+
+journey(
+  'unlock screen: the drive with the data is away, and comes back',
+  'index.html?seed=demo&away=/media/data/evenkeel',
+  {},
+  async (page) => {
+    await page.id('unlock-state').getByText('/media/data/evenkeel', { exact: true }).waitFor();
+    await page.locator('[data-code=vault_away]').waitFor();
+    await page.shot('unlock-away');
+    // No key helps, and nothing new can be begun.
+    assert.equal(await page.id('unlock-recovery').count(), 0);
+    assert.equal(await page.id('welcome-start').count(), 0);
+    await page.id('unlock-retry').click();
+    await page.locator('[data-code=vault_away]').waitFor();
+    await page.evaluate(() => window.dispatchEvent(new Event('fake-plugged')));
+    await page.id('unlock-retry').click();
+    await page.id('chat-view').waitFor();
+  },
+);
 
 journey(
   'a reply streams, is stopped, and keeps what had arrived',

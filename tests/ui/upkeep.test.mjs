@@ -120,6 +120,8 @@ journey('your data: where, how large, moved', DEMO, {}, async (page) => {
     await page.evaluate(() => navigator.clipboard.readText()),
     '~/.local/share/evenkeel',
   );
+  await page.id('data-move').click();
+  await page.id('data-moved').getByText('/media/data/evenkeel').waitFor();
 });
 
 journey('everything is erased only after the word', DEMO, {}, async (page) => {

@@ -95,6 +95,10 @@ codes! {
     VaultLocked = "vault_locked",
     /// Something of a vault exists already where a new one was to be made.
     VaultExists = "vault_exists",
+    /// The data was moved to a folder that is not there now; no new vault is made in its place.
+    VaultAway = "vault_away",
+    /// The data cannot be moved to that folder; it stays where it is.
+    MoveRefused = "move_refused",
     /// Another process holds the vault for a change that excludes others.
     VaultInUse = "vault_in_use",
     /// A recovery code may not be written to this place, where it would lie beside the vault.

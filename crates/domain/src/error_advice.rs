@@ -45,6 +45,8 @@ impl ErrorCode {
             Self::VaultTooNew => "Update Evenkeel to the version that wrote the vault, or a newer one.",
             Self::VaultLocked => "Unlock the vault, then do it again.",
             Self::VaultExists => "Open the vault that is there, or choose another profile folder.",
+            Self::VaultAway => "Connect the drive that the data was moved to, then try again.",
+            Self::MoveRefused => "Choose a new or empty folder outside the present one; the message says what stands against it.",
             Self::VaultInUse => "Wait until the other process has ended, or close it.",
             Self::Storage => "Try again; if it fails once more, check the disk and make a copy of the newest backup.",
             Self::DiskFull => "Free space on the disk, then do it again.",

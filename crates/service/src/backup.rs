@@ -44,7 +44,7 @@ impl Service {
     /// The vault is locked, or the folder cannot be read.
     pub async fn backup_list(&self) -> Result<Vec<BackupInfo>, ServiceError> {
         let opened = self.0.gate.opened()?;
-        let profile = self.0.options.profile.clone();
+        let profile = self.profile();
         let found = blocking("listing the backups", move || {
             profile.prepare()?;
             Ok(backup::list(&profile.backups(), Some(keys(&opened)))?)
@@ -69,7 +69,7 @@ impl Service {
     /// As for [`Service::backup_make`], or the folder lies in the profile.
     pub async fn backup_save(&self, folder: PathBuf) -> Result<BackupInfo, ServiceError> {
         let _work = self.work().await;
-        if lies_in(&folder, self.profile_dir()) {
+        if lies_in(&folder, self.profile().dir()) {
             let range = "a folder outside the profile, best on another disk".to_owned();
             return Err(FieldError { field: "folder", value: shown(&folder), range }.into());
         }
@@ -95,7 +95,7 @@ impl Service {
     pub async fn backup_verify(&self, path: PathBuf) -> Result<BackupInfo, ServiceError> {
         self.check_known(&path)?;
         let _work = self.work().await;
-        let (opened, profile, now) = (self.0.gate.opened()?, self.0.options.profile.clone(), self.now());
+        let (opened, profile, now) = (self.0.gate.opened()?, self.profile(), self.now());
         let stop = self.stop_of_jobs();
         let checked = path.clone();
         let outcome = blocking("checking a backup", move || {
@@ -120,7 +120,7 @@ impl Service {
     pub async fn backup_preview(&self, path: PathBuf) -> Result<RestorePreview, ServiceError> {
         self.check_known(&path)?;
         let _work = self.work().await;
-        let (opened, profile, stop) = (self.0.gate.opened()?, self.0.options.profile.clone(), self.stop_of_jobs());
+        let (opened, profile, stop) = (self.0.gate.opened()?, self.profile(), self.stop_of_jobs());
         let preview = blocking("comparing a backup", move || {
             let store = opened.session.store();
             Ok(backup::preview(&path, keys(&opened), &profile, Some(&store), &mut until(stop))?)
@@ -142,7 +142,7 @@ impl Service {
             self.make_backup(BackupKind::BeforeRestore, None).await?;
         }
         let closed = self.close_for_change().await?;
-        let (profile, now) = (self.0.options.profile.clone(), self.now());
+        let (profile, now) = (self.profile(), self.now());
         let restored = blocking("restoring a backup", move || {
             let (root, lock) = (&*closed.root, &closed.lock);
             let request = RestoreRequest { path: &path, root, profile: &profile, lock, now };
@@ -172,7 +172,7 @@ impl Service {
         kind: BackupKind,
         folder: Option<PathBuf>,
     ) -> Result<backup::BackupInfo, ServiceError> {
-        let (opened, profile, now) = (self.0.gate.opened()?, self.0.options.profile.clone(), self.now());
+        let (opened, profile, now) = (self.0.gate.opened()?, self.profile(), self.now());
         let (id, stop) = (BackupId::from_parts(now, self.random()), self.stop_of_jobs());
         blocking("making a backup", move || {
             let rotates = folder.is_none() && kind != BackupKind::BeforeRestore;
@@ -203,7 +203,7 @@ impl Service {
     async fn looked_at(&self, path: PathBuf) -> Result<BackupInfo, ServiceError> {
         let opened = self.0.gate.opened()?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let is_own = folder == self.0.options.profile.backups();
+        let is_own = folder == self.profile().backups();
         let named = path.clone();
         let all = blocking("reading a backup", move || Ok(backup::list(&folder, Some(keys(&opened)))?)).await?;
         let place = all.iter().position(|info| info.path == named);
@@ -214,7 +214,7 @@ impl Service {
     /// Refuses a path that is neither in the profile's folder of backups nor was chosen by the user.
     fn check_known(&self, path: &Path) -> Result<(), ServiceError> {
         check_name(path)?;
-        let is_own = path.parent() == Some(&*self.0.options.profile.backups());
+        let is_own = path.parent() == Some(&*self.profile().backups());
         if is_own || self.0.chosen_backups.has(path) {
             return Ok(());
         }

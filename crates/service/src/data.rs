@@ -1,13 +1,13 @@
-//! The user's data: where it is, how large, and how it is erased.
+//! The user's data: where it is, how large, and how it is moved and erased.
 
 use crate::backup::blocking;
-use crate::{Service, ServiceError};
+use crate::{Service, ServiceError, vault::ClosedVault};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
-use evenkeel_store::backup::set_aside_databases;
-use evenkeel_vault::erase;
+use evenkeel_store::{Store, backup::set_aside_databases};
+use evenkeel_vault::{Profile, Use, check_move, erase, move_profile};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What has to be typed before everything is erased.
 const ERASE: &str = "ERASE";
@@ -51,7 +51,7 @@ impl Service {
     /// The vault is locked or cannot be read.
     pub async fn data_summary(&self) -> Result<DataSummary, ServiceError> {
         let sizes = self.session()?.read(|r| r.vault_statistics()).await?;
-        let profile = self.0.options.profile.clone();
+        let profile = self.profile();
         let summary = move || {
             let set_aside: u64 = set_aside_databases(&profile)?.iter().map(|path| with_log(path)).sum();
             Ok(DataSummary {
@@ -79,8 +79,8 @@ impl Service {
             let value = confirmation.chars().take(80).collect();
             return Err(FieldError { field: "confirmation", value, range: ERASE.to_owned() }.into());
         }
-        let closed = self.close_for_change().await?;
-        let (profile, keychain) = (self.0.options.profile.clone(), self.0.options.keychain.clone());
+        let closed = self.without_remains(self.close_for_change().await?).await?;
+        let (profile, keychain) = (self.profile(), self.0.options.keychain.clone());
         let outcome = blocking("erasing the vault", move || Ok(erase(&profile, &*keychain, models, &closed.lock)?)).await;
         match outcome {
             Ok(is_forgotten) => {
@@ -97,10 +97,72 @@ impl Service {
         }
     }
 
+    /// Moves all data to a folder: to `folder` itself if it is new or empty, else to the folder
+    /// `evenkeel` in it. The copy is compared and opened before it counts, then the old one is removed.
+    /// Gives the folder that the data is in. The vault stays closed after that: start the app again,
+    /// from the same profile as before, which leads to the new place from then on.
+    ///
+    /// # Errors
+    /// The vault is locked, another process uses it, or the folder does not do, with the reason; the
+    /// disk is full or cannot be written. The vault is where it was then, and open.
+    pub async fn data_move(&self, folder: PathBuf) -> Result<PathBuf, ServiceError> {
+        self.session()?;
+        let (profile, wanted) = (self.profile(), folder.clone());
+        blocking("looking at the folder", move || Ok(check_move(&profile, &wanted)?)).await?;
+        let closed = self.close_for_change().await?;
+        let (profile, now) = (self.profile(), self.now());
+        let outcome = blocking("moving the data", move || {
+            let key = closed.root.subkey(closed.key_file.vault_id(), Use::Database);
+            let prove = |to: &Profile| -> Result<(), ServiceError> {
+                Ok(Store::open(&to.database(), &key, now)?.read(|r| r.settings()).map(drop)?)
+            };
+            let moved = move_profile(&profile, &folder, &closed.lock, prove);
+            Ok((closed, moved))
+        });
+        match outcome.await {
+            Ok((closed, Ok(moved))) => {
+                if !moved.is_cleared {
+                    tracing::warn!("the old copy of the data could not be removed yet; the next start tries again");
+                }
+                drop(closed);
+                self.vault_has_moved();
+                Ok(moved.profile.dir().to_owned())
+            }
+            Ok((closed, Err(error))) => {
+                self.open_again(closed).await;
+                Err(error)
+            }
+            Err(error) => {
+                self.vault_failed(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes what moves have left in other folders, so that nothing of the vault outlives it.
+    async fn without_remains(&self, closed: ClosedVault) -> Result<ClosedVault, ServiceError> {
+        let whereabouts = self.0.whereabouts.clone();
+        let finished = blocking("finishing a move", move || {
+            let outcome = whereabouts.look().and_then(|place| place.finish(Some(&closed.lock)));
+            Ok((closed, outcome))
+        });
+        match finished.await {
+            Ok((closed, Ok(()))) => Ok(closed),
+            Ok((closed, Err(error))) => {
+                self.open_again(closed).await;
+                Err(error.into())
+            }
+            Err(error) => {
+                self.vault_failed(&error);
+                Err(error)
+            }
+        }
+    }
+
     /// Refuses to store more once the vault is as large as it may be.
     pub(crate) async fn check_vault_size(&self) -> Result<(), ServiceError> {
         let limit = self.limits().vault_bytes;
-        let database = self.0.options.profile.database();
+        let database = self.profile().database();
         let bytes = blocking("measuring the vault", move || Ok(with_log(&database))).await?;
         if bytes < limit {
             return Ok(());

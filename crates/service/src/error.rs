@@ -59,6 +59,9 @@ impl ServiceError {
         match self {
             Self::Refused(body) => body.clone(),
             Self::Provider(error) => error.to_body(),
+            Self::Vault(evenkeel_vault::VaultError::Away { path, .. }) => {
+                ErrorBody::new(self.code(), self.to_string()).with("path", path.display())
+            }
             other => ErrorBody::new(other.code(), other.to_string()),
         }
     }

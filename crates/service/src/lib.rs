@@ -29,6 +29,7 @@ mod transfer;
 mod trash;
 mod vault;
 mod view;
+mod whereabouts;
 
 pub use backup::{BackupInfo, NamedContext, RestorePreview, VaultCounts};
 pub use clock::{Clock, SystemClock};
@@ -51,10 +52,12 @@ use chrono::{DateTime, Utc};
 use evenkeel_domain::Limits;
 use evenkeel_engine::{Supervisor, SupervisorOptions};
 use evenkeel_provider::HttpClient;
+use evenkeel_vault::Profile;
 use session::Session;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::broadcast;
+use whereabouts::Whereabouts;
 
 /// The one service behind every face. Cloning it is cheap; all clones are the same service.
 #[derive(Clone)]
@@ -74,6 +77,7 @@ struct Inner {
     windows: model::Windows,
     titles: title::Titles,
     known_files: model::KnownFiles,
+    whereabouts: Arc<Whereabouts>,
 }
 
 impl Service {
@@ -111,6 +115,7 @@ impl Service {
             windows: model::Windows::default(),
             titles: title::Titles::default(),
             known_files: model::KnownFiles::default(),
+            whereabouts: Arc::new(Whereabouts::new(options.profile.clone())),
             options,
         })))
     }
@@ -133,10 +138,10 @@ impl Service {
         self.0.notices.subscribe()
     }
 
-    /// The profile folder.
+    /// The profile folder: the one that the service was made with, or the one that its data was moved to.
     #[must_use]
-    pub fn profile_dir(&self) -> &Path {
-        self.0.options.profile.dir()
+    pub fn profile_dir(&self) -> PathBuf {
+        self.profile().dir().to_owned()
     }
 
     /// Stops jobs, replies and the engine and closes the vault; replies under way are kept as stopped.
@@ -156,6 +161,10 @@ impl Service {
             }
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        self.0.whereabouts.profile()
     }
 
     pub(crate) fn session(&self) -> Result<Arc<Session>, ServiceError> {
@@ -190,7 +199,7 @@ impl Service {
 
     /// The profile's own folder of model files.
     pub(crate) fn own_models(&self) -> PathBuf {
-        self.0.options.profile.models()
+        self.profile().models()
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {

@@ -1,9 +1,11 @@
 //! Models: which one answers, how it is reached, which ones are offered.
 
 mod file;
+mod found;
 mod known_files;
 mod window;
 
+pub(crate) use found::find_moved_files;
 pub(crate) use known_files::KnownFiles;
 pub(crate) use window::Windows;
 

@@ -167,7 +167,7 @@ impl Service {
 
     fn status_of(&self, kind: JobKind, jobs: &[Job]) -> Result<JobStatus, ServiceError> {
         let known = jobs.iter().find(|job| job.name == kind.name());
-        let is_running = known.is_some_and(Job::is_begun) && JobLock::is_taken(&self.0.options.profile, kind.name())?;
+        let is_running = known.is_some_and(Job::is_begun) && JobLock::is_taken(&self.profile(), kind.name())?;
         let mut status = JobStatus::of(kind, known, is_running);
         if status.next_run_at.is_none() && !is_running {
             // The first look plans it so.

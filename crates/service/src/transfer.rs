@@ -60,7 +60,7 @@ impl Service {
     /// There is no such conversation, the file would lie in the profile folder, or it cannot be written.
     pub async fn conversation_save(&self, id: ConversationId, format: ExportFormat, path: PathBuf) -> Result<(), ServiceError> {
         let text = self.conversation_export(id, format).await?;
-        let profile = self.profile_dir().to_owned();
+        let profile = self.profile_dir();
         let task = tokio::task::spawn_blocking(move || {
             if is_inside(&path, &profile) {
                 let message =

@@ -4,6 +4,7 @@ mod closing;
 mod gate;
 mod opening;
 
+pub(crate) use closing::ClosedVault;
 pub(crate) use gate::Gate;
 pub(crate) use opening::Opened;
 
@@ -20,9 +21,10 @@ const ASKED_GROUPS: usize = 2;
 
 impl Service {
     /// Where the vault stands. The first call opens it by keychain; while the keychain waits for
-    /// the user, each call listens for the answer for a moment.
+    /// the user, each call listens for the answer for a moment; a call after the drive with the
+    /// data has come back opens it too.
     pub async fn vault_status(&self) -> VaultStatus {
-        if self.0.gate.is_untried() || self.0.gate.state().0 == VaultState::Waiting {
+        if self.0.gate.is_untried() || self.0.gate.state().0 == VaultState::Waiting || self.is_back() {
             self.open_by(UnlockMethod::Keychain).await;
         }
         self.status()
@@ -72,7 +74,7 @@ impl Service {
     pub async fn vault_save_recovery(&self, path: PathBuf, words: RecoveryWords) -> Result<(), ServiceError> {
         words.check()?;
         let text = words.around(&self.0.gate.code()?);
-        let profile = self.0.options.profile.clone();
+        let profile = self.profile();
         let task = tokio::task::spawn_blocking(move || evenkeel_vault::save_recovery_code(&profile, &path, &text));
         Ok(task.await.map_err(|error| ServiceError::internal("writing the recovery code", &error))??)
     }
@@ -165,7 +167,7 @@ impl Service {
 
     fn status(&self) -> VaultStatus {
         let (state, error) = self.0.gate.state();
-        let key_file = evenkeel_vault::KeyFile::read(&self.0.options.profile).ok();
+        let key_file = evenkeel_vault::KeyFile::read(&self.profile()).ok();
         let has = |kind| key_file.as_ref().is_some_and(|file| file.has(kind));
         VaultStatus {
             state,
@@ -178,7 +180,14 @@ impl Service {
     }
 
     fn opener(&self) -> Opener {
-        Opener { options: self.0.options.clone(), changes: self.0.changes.clone() }
+        let (options, changes) = (self.0.options.clone(), self.0.changes.clone());
+        Opener { options, changes, whereabouts: self.0.whereabouts.clone() }
+    }
+
+    /// Whether the data could not be reached and now can.
+    fn is_back(&self) -> bool {
+        let was_away = self.0.gate.state().1.is_some_and(|error| error.code == ErrorCode::VaultAway);
+        was_away && self.0.whereabouts.look().is_ok()
     }
 }
 

@@ -9,8 +9,10 @@ use uuid::Uuid;
 
 /// Says that an erasure has begun; it is removed last.
 const MARK: &str = "erasing.json";
+/// The note of a restore that is under way.
+pub(crate) const JOURNAL: &str = "restore.journal";
 /// How the names of files of a vault begin.
-const OURS: [&str; 3] = ["vault.db", "vault.keys", "restore.journal"];
+const OURS: [&str; 3] = ["vault.db", "vault.keys", JOURNAL];
 
 /// What is being erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +68,16 @@ pub fn erasure_is_pending(profile: &Profile) -> bool {
 }
 
 fn finish(profile: &Profile, keychain: &dyn SecretStore, erasure: Erasure) -> Result<bool, VaultError> {
+    remove_vault(profile, erasure.models)?;
+    let forgotten = erasure.vault_id.is_some_and(|vault_id| keychain.delete(vault_id).is_ok());
+    durable::sync_folder(&mark(profile))?;
+    remove_file(&mark(profile))?;
+    durable::sync_folder(&mark(profile))?;
+    Ok(forgotten)
+}
+
+/// Removes the files of a vault, with or without the folder of model files; all else stays.
+pub(crate) fn remove_vault(profile: &Profile, models: bool) -> Result<(), VaultError> {
     // The key slots first: from then on nothing on this machine but the backups opens, and they go next.
     remove_files(profile, OURS[1])?;
     remove_folder(&profile.backups())?;
@@ -75,14 +87,15 @@ fn finish(profile: &Profile, keychain: &dyn SecretStore, erasure: Erasure) -> Re
     for folder in [profile.work(), profile.jobs()] {
         remove_folder(&folder)?;
     }
-    if erasure.models {
-        remove_folder(&profile.models())?;
-    }
-    let forgotten = erasure.vault_id.is_some_and(|vault_id| keychain.delete(vault_id).is_ok());
-    durable::sync_folder(&mark(profile))?;
-    remove_file(&mark(profile))?;
-    durable::sync_folder(&mark(profile))?;
-    Ok(forgotten)
+    if models { remove_folder(&profile.models()) } else { Ok(()) }
+}
+
+/// Whether there is a file of a vault, or anything in its folders.
+pub(crate) fn has_files(profile: &Profile) -> bool {
+    let names = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let is_ours = |name: std::ffi::OsString| OURS.iter().any(|start| name.to_string_lossy().starts_with(start));
+    let folders = [profile.backups(), profile.work(), profile.jobs(), profile.models()];
+    names(profile.dir()).any(is_ours) || folders.iter().any(|folder| names(folder).next().is_some())
 }
 
 fn mark(profile: &Profile) -> PathBuf {
@@ -101,7 +114,7 @@ fn remove_files(profile: &Profile, start: &str) -> Result<(), VaultError> {
     Ok(())
 }
 
-fn remove_file(path: &Path) -> Result<(), VaultError> {
+pub(crate) fn remove_file(path: &Path) -> Result<(), VaultError> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(VaultError::io("Removing", path, e)),
         _ => Ok(()),

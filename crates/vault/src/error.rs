@@ -85,6 +85,38 @@ pub enum VaultError {
         /// Where it was to be written.
         path: PathBuf,
     },
+    /// The data was moved to a folder that is not there.
+    #[error(
+        "The data was moved to {path}, which cannot be reached ({reason}); connect its drive and try again, no new vault is made meanwhile"
+    )]
+    Away {
+        /// The folder.
+        path: PathBuf,
+        /// What was found instead.
+        reason: String,
+    },
+    /// The data cannot be moved so.
+    #[error(
+        "The data was not moved because of {path}: {reason}. Everything is where it was; change that, or choose a new or empty folder"
+    )]
+    MoveRefused {
+        /// The folder chosen, or the file that stands against it.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The disk that the data was to be moved to has too little room.
+    #[error(
+        "The data needs {needed} bytes and the disk of {path} has {free}; free some space or choose another folder, everything is where it was"
+    )]
+    NoRoom {
+        /// The folder chosen.
+        path: PathBuf,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// Another process holds the vault in a way that excludes this, or changed it meanwhile.
     #[error("Another Evenkeel is using this vault; close it and try again")]
     InUse,
@@ -114,6 +146,9 @@ impl VaultError {
             Self::NoVault | Self::NoSlot(_) => ErrorCode::NotFound,
             Self::NoOpener | Self::RecoveryCodeMistyped(_) | Self::PassphraseRefused { .. } => ErrorCode::InvalidParameter,
             Self::InsideProfile { .. } => ErrorCode::PlaceRefused,
+            Self::Away { .. } => ErrorCode::VaultAway,
+            Self::MoveRefused { .. } => ErrorCode::MoveRefused,
+            Self::NoRoom { .. } => ErrorCode::DiskFull,
             Self::InUse => ErrorCode::VaultInUse,
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorCode::DiskFull,

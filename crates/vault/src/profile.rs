@@ -1,6 +1,6 @@
 //! The folder that holds one vault, and what lies where in it.
 
-use crate::{VaultError, durable::UNFINISHED};
+use crate::{VaultError, durable::UNFINISHED, place};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,8 @@ pub struct Traces {
     pub key_slots: bool,
     /// Anything in the backup folder.
     pub backup: bool,
+    /// A note that says that the data is in another folder.
+    pub moved: bool,
     /// A folder could not be listed, so nobody knows; counts as a trace.
     pub unreadable: bool,
 }
@@ -30,7 +32,7 @@ impl Traces {
     /// Whether anything of a vault may exist.
     #[must_use]
     pub fn any(self) -> bool {
-        self.database || self.key_slots || self.backup || self.unreadable
+        self.database || self.key_slots || self.backup || self.moved || self.unreadable
     }
 }
 
@@ -40,6 +42,7 @@ impl std::fmt::Display for Traces {
             (self.database, "a database"),
             (self.key_slots, "a key-slot file"),
             (self.backup, "a backup"),
+            (self.moved, "a note that the data was moved"),
             (self.unreadable, "a folder that cannot be listed"),
         ];
         let found: Vec<_> = named.iter().filter(|(is_there, _)| *is_there).map(|(_, name)| *name).collect();
@@ -108,6 +111,11 @@ impl Profile {
         self.dir.join("jobs")
     }
 
+    /// The note of a move, if there was one; see [`crate::Place`].
+    pub(crate) fn place_note(&self) -> PathBuf {
+        self.dir.join(place::FILE)
+    }
+
     /// Makes the profile folder and its sub-folders where they are missing and, on Unix, takes
     /// all rights of others from them (mode 0700).
     ///
@@ -139,6 +147,7 @@ impl Profile {
             Err(()) => traces.unreadable = true,
             Ok(names) => traces.backup = !names.is_empty(),
         }
+        traces.moved = place::leads_away(self);
         traces
     }
 }

@@ -75,7 +75,7 @@ impl Service {
     }
 
     fn right_to_count(&self) -> Result<Option<JobLock>, ServiceError> {
-        Ok(JobLock::take(&self.0.options.profile, COUNTER)?)
+        Ok(JobLock::take(&self.profile(), COUNTER)?)
     }
 }
 

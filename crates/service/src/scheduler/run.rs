@@ -39,7 +39,7 @@ impl Service {
             return Ok(None);
         }
         let session = self.session()?;
-        let Some(right) = JobLock::take(&self.0.options.profile, kind.name())? else { return Ok(None) };
+        let Some(right) = JobLock::take(&self.profile(), kind.name())? else { return Ok(None) };
         let known = session.read(move |r| r.job(kind.name())).await?;
         let now = self.now();
         if !is_asked_for && !is_due(kind, known.as_ref(), now) {

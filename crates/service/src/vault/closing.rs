@@ -31,7 +31,7 @@ impl Service {
         let (root, key_file) = (opened.root.clone(), opened.key_file.clone());
         drop(opened);
         self.0.gate.set(Phase::Opening);
-        let profile = &self.0.options.profile;
+        let profile = &self.profile();
         let until = tokio::time::Instant::now() + PATIENCE;
         loop {
             match VaultLock::exclusive(profile) {
@@ -52,6 +52,12 @@ impl Service {
         let ClosedVault { root, key_file, lock } = closed;
         let task = tokio::task::spawn_blocking(move || opener.again(key_file, root, lock));
         self.enter(task.await);
+    }
+
+    /// Leaves a vault that was moved closed: it opens at its new place, here or after a new start.
+    /// Nobody is told, since for the window it is being opened as before.
+    pub(crate) fn vault_has_moved(&self) {
+        self.0.gate.forget();
     }
 
     /// Notes that there is no vault any more.

@@ -58,6 +58,11 @@ impl Gate {
         let _ = self.states.send(self.state().0);
     }
 
+    /// Begins anew without telling.
+    pub fn forget(&self) {
+        *self.lock() = Phase::Untried;
+    }
+
     pub fn close(&self) {
         self.set(Phase::Closed(VaultState::LockedByUser, None));
     }

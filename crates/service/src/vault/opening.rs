@@ -1,15 +1,15 @@
 //! Making and opening a vault: keys first, then the database. Blocks; runs in its own thread.
 
-use crate::{ServiceError, ServiceOptions, VaultOptions, session::Session};
+use crate::{ServiceError, ServiceOptions, VaultOptions, model::find_moved_files, session::Session, whereabouts::Whereabouts};
 use evenkeel_domain::{Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_store::backup::{
     BackupId, BackupKind, BackupRequest, PendingRestore, finish_pending_restore, make, restore_is_pending,
 };
 use evenkeel_store::{Change, SCHEMA_VERSION, Store, Subscription};
 use evenkeel_vault::{
-    CreateOptions, KeyFile, PassphraseCost, RecoveryCode, RootKey, SlotKind, Use, VaultError, VaultLock, add_keychain_slot,
-    create, erasure_is_pending, finish_erasure, mark_recovery_confirmed, renew_recovery_code, unlock_keychain, unlock_passphrase,
-    unlock_recovery,
+    CreateOptions, KeyFile, PassphraseCost, Place, RecoveryCode, RootKey, SlotKind, Use, VaultError, VaultLock,
+    add_keychain_slot, create, erasure_is_pending, finish_erasure, mark_recovery_confirmed, renew_recovery_code, unlock_keychain,
+    unlock_passphrase, unlock_recovery,
 };
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -30,14 +30,17 @@ pub(crate) struct Opened {
 pub(crate) struct Opener {
     pub options: ServiceOptions,
     pub changes: broadcast::Sender<Change>,
+    pub whereabouts: Arc<Whereabouts>,
 }
 
 impl Opener {
     /// Makes a vault; whatever fails, nothing of it is left behind.
     pub fn create(&self, options: VaultOptions) -> Result<(Opened, RecoveryCode), ServiceError> {
-        let profile = &self.options.profile;
+        let place = self.whereabouts.look()?;
+        let profile = place.profile();
         profile.prepare()?;
         let lock = VaultLock::exclusive(profile)?;
+        finish_move(&place, Some(&lock));
         self.finish_interrupted(&lock)?;
         let made = create(
             profile,
@@ -56,10 +59,10 @@ impl Opener {
     /// Opens by keychain; `None` where there is no vault yet.
     pub fn by_keychain(&self) -> Result<Option<Opened>, ServiceError> {
         self.settle()?;
-        if !self.options.profile.traces().any() {
+        if !self.whereabouts.profile().traces().any() {
             return Ok(None);
         }
-        let key_file = KeyFile::read(&self.options.profile)?;
+        let key_file = KeyFile::read(&self.whereabouts.profile())?;
         let root = unlock_keychain(&key_file, &*self.options.keychain)?;
         self.open(key_file, root).map(Some)
     }
@@ -67,7 +70,7 @@ impl Opener {
     /// Opens by recovery code, and lets the keychain open it again where it used to.
     pub fn by_recovery(&self, code: &str) -> Result<Opened, ServiceError> {
         self.settle()?;
-        let key_file = KeyFile::read(&self.options.profile)?;
+        let key_file = KeyFile::read(&self.whereabouts.profile())?;
         let root = unlock_recovery(&key_file, code)?;
         self.open_and_mend(key_file, root)
     }
@@ -75,20 +78,20 @@ impl Opener {
     /// Opens by passphrase, and lets the keychain open it again where it used to.
     pub fn by_passphrase(&self, passphrase: SecretString) -> Result<Opened, ServiceError> {
         self.settle()?;
-        let key_file = KeyFile::read(&self.options.profile)?;
+        let key_file = KeyFile::read(&self.whereabouts.profile())?;
         let root = unlock_passphrase(&key_file, passphrase)?;
         self.open_and_mend(key_file, root)
     }
 
     /// Notes that the recovery code was typed back.
     pub fn confirm(&self, mut opened: Opened) -> Result<Opened, ServiceError> {
-        mark_recovery_confirmed(&self.options.profile, &mut opened.key_file)?;
+        mark_recovery_confirmed(&self.whereabouts.profile(), &mut opened.key_file)?;
         Ok(opened)
     }
 
     /// Makes a new recovery code.
     pub fn renew(&self, mut opened: Opened) -> Result<(Opened, RecoveryCode), ServiceError> {
-        let code = renew_recovery_code(&self.options.profile, &mut opened.key_file, &opened.root)?;
+        let code = renew_recovery_code(&self.whereabouts.profile(), &mut opened.key_file, &opened.root)?;
         Ok((opened, code))
     }
 
@@ -100,14 +103,16 @@ impl Opener {
 
     /// Opens again what this process has closed in vain for a change, since others use it.
     pub fn beside_others(&self, key_file: KeyFile, root: Arc<RootKey>) -> Result<Opened, ServiceError> {
-        let lock = VaultLock::shared(&self.options.profile)?;
+        let lock = VaultLock::shared(&self.whereabouts.profile())?;
         self.open_store(key_file, root, lock)
     }
 
-    /// Finishes a restore or an erasure that was cut off. Before that nothing may look for a vault:
-    /// neither its database nor its key slots need be in their places.
+    /// Finds where the data is, and finishes a move, a restore or an erasure that was cut off. Before
+    /// that nothing may look for a vault: neither its database nor its key slots need be in their places.
     fn settle(&self) -> Result<(), ServiceError> {
-        let profile = &self.options.profile;
+        let place = self.whereabouts.look()?;
+        finish_move(&place, None);
+        let profile = place.profile();
         if restore_is_pending(profile) || erasure_is_pending(profile) {
             self.finish_interrupted(&VaultLock::exclusive(profile)?)?;
         }
@@ -115,7 +120,7 @@ impl Opener {
     }
 
     fn finish_interrupted(&self, lock: &VaultLock) -> Result<(), ServiceError> {
-        let profile = &self.options.profile;
+        let profile = &self.whereabouts.profile();
         if finish_erasure(profile, &*self.options.keychain, lock)? {
             tracing::warn!("an erasure that was cut off has been finished");
         }
@@ -128,7 +133,7 @@ impl Opener {
 
     fn open_and_mend(&self, mut key_file: KeyFile, root: RootKey) -> Result<Opened, ServiceError> {
         if key_file.has(SlotKind::Keychain) {
-            let mended = add_keychain_slot(&self.options.profile, &mut key_file, &root, &*self.options.keychain);
+            let mended = add_keychain_slot(&self.whereabouts.profile(), &mut key_file, &root, &*self.options.keychain);
             if let Err(error) = mended {
                 tracing::warn!(%error, "the keychain does not open this vault yet");
             }
@@ -138,7 +143,7 @@ impl Opener {
 
     fn open(&self, key_file: KeyFile, root: RootKey) -> Result<Opened, ServiceError> {
         // Exclusive where it can be had, since opening may migrate; beside another process it cannot.
-        let profile = &self.options.profile;
+        let profile = &self.whereabouts.profile();
         let lock = match VaultLock::exclusive(profile) {
             Err(evenkeel_vault::VaultError::InUse) => VaultLock::shared(profile)?,
             lock => lock?,
@@ -147,7 +152,8 @@ impl Opener {
     }
 
     fn open_store(&self, key_file: KeyFile, root: Arc<RootKey>, lock: VaultLock) -> Result<Opened, ServiceError> {
-        let profile = &self.options.profile;
+        let profile = &self.whereabouts.profile();
+        self.whereabouts.check(profile)?;
         let vault_id = key_file.vault_id();
         let key = root.subkey(vault_id, Use::Database);
         let now = self.options.clock.now();
@@ -174,7 +180,7 @@ impl Opener {
     /// A vault of an older version is only changed behind a backup that was checked, and by one
     /// process alone. Where no backup can be made it stays as it is, and closed.
     fn back_up_before_migration(&self, key_file: &KeyFile, root: &RootKey, lock: &VaultLock) -> Result<(), ServiceError> {
-        let profile = &self.options.profile;
+        let profile = &self.whereabouts.profile();
         let key = root.subkey(key_file.vault_id(), Use::Database);
         if Store::schema(&profile.database(), &key)? >= SCHEMA_VERSION {
             return Ok(());
@@ -200,7 +206,7 @@ impl Opener {
         Ok(())
     }
 
-    /// Puts in what every vault has, and keeps replies whose process is gone: all that are left,
+    /// Puts in what every vault has, finds model files again that were moved with it, and keeps replies whose process is gone: all that are left,
     /// where no other process had the vault open.
     fn furnish(&self, store: &Store, alone: bool) -> Result<(), ServiceError> {
         let now = self.options.clock.now();
@@ -212,11 +218,23 @@ impl Opener {
             }
             Ok(())
         })?;
+        if let Err(error) = find_moved_files(store, &self.whereabouts.profile().models()) {
+            tracing::warn!(%error, "model files that were moved with the vault are not found again");
+        }
         let recovered = store.write(|w| w.recover_drafts(now, |_| alone))?;
         if !recovered.is_empty() {
             tracing::info!(count = recovered.len(), "replies that were cut off are kept as interrupted");
         }
         Ok(())
+    }
+}
+
+/// Finishes a move as far as it can be done now; the data is in its place in any case.
+fn finish_move(place: &Place, lock: Option<&VaultLock>) {
+    match place.finish(lock) {
+        Ok(()) => {}
+        Err(VaultError::InUse) => tracing::info!("what a move of the data has left is removed once no other process uses it"),
+        Err(error) => tracing::warn!(%error, "what a move of the data has left could not be removed yet"),
     }
 }
 

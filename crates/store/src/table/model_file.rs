@@ -76,6 +76,17 @@ impl WriteHandle<'_> {
         Ok(())
     }
 
+    /// Notes that the file of a model is at another path, which gives it another id; its name stays.
+    ///
+    /// # Errors
+    /// `NotFound`; `Defect` if another model file has that path; `Storage`, `DiskFull`.
+    pub fn move_model_file(&mut self, id: &ModelFileId, new_id: &ModelFileId, path: &str) -> Result<(), StoreError> {
+        let moved = "UPDATE model_files SET id = ?2, path = ?3 WHERE id = ?1";
+        self.execute_on(Noun::ModelFile, id, moved, params![id.as_str(), new_id.as_str(), path])?;
+        self.changed(Noun::ModelFile, new_id);
+        Ok(())
+    }
+
     /// Forgets a model file; the file itself stays.
     ///
     /// # Errors

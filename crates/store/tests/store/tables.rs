@@ -327,6 +327,12 @@ fn model_files_are_kept_by_path() {
     assert_eq!(room.store.read(|read| read.model_files()).unwrap(), [file.clone()]);
     let twin = ModelFile { id: ModelFileId::new("bb"), ..file.clone() };
     assert_eq!(code(room.store.write(|write| write.upsert_model_file(&twin))), ErrorCode::Internal);
+    let (old, new) = (file.id.clone(), ModelFileId::new("cc"));
+    room.store.write(|write| write.move_model_file(&old, &new, "/new/ä model.gguf")).unwrap();
+    (file.id, file.path) = (new, "/new/ä model.gguf".into());
+    assert_eq!(room.store.read(|read| read.model_files()).unwrap(), [file.clone()]);
+    let gone = room.store.write(|write| write.move_model_file(&old, &old, "/elsewhere.gguf"));
+    assert_eq!(code(gone), ErrorCode::NotFound);
     room.store.write(|write| write.delete_model_file(&file.id)).unwrap();
     assert_eq!(room.store.read(|read| read.model_file(&file.id)).unwrap(), None);
 }

@@ -95,6 +95,11 @@ export const commands = {
 	conversationStatistics: (id: ConversationId) => typedError<ConversationStatistics_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_statistics", { id })),
 	/**  Erases everything; `confirmation` is the word ERASE. */
 	dataErase: (confirmation: string, models: boolean) => typedError<null, ErrorBody>(__TAURI_INVOKE("data_erase", { confirmation, models })),
+	/**
+	 *  Lets the user choose a folder, moves the data there, and starts the app again from there; gives the folder
+	 *  that the data is in, or `null` if the dialog was closed.
+	 */
+	dataMove: () => typedError<string | null, ErrorBody>(__TAURI_INVOKE("data_move")),
 	/**  Where the data is, and how large by kind. */
 	dataSummary: () => typedError<DataSummary, ErrorBody>(__TAURI_INVOKE("data_summary")),
 	/**  What is typed and not sent; empty if nothing is. */
@@ -1125,6 +1130,10 @@ export type ErrorCode =
 "vault_locked" | 
 /**  Something of a vault exists already where a new one was to be made. */
 "vault_exists" | 
+/**  The data was moved to a folder that is not there now; no new vault is made in its place. */
+"vault_away" | 
+/**  The data cannot be moved to that folder; it stays where it is. */
+"move_refused" | 
 /**  Another process holds the vault for a change that excludes others. */
 "vault_in_use" | 
 /**  A recovery code may not be written to this place, where it would lie beside the vault. */

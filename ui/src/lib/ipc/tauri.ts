@@ -95,6 +95,7 @@ const upkeepCalls: CareBackend & UpkeepBackend = {
   backupRestore: (path) => call('backup_restore', { path }),
   dataSummary: () => call('data_summary'),
   dataErase: (confirmation, models) => call('data_erase', { confirmation, models }),
+  dataMove: () => call('data_move'),
   featureList: () => call('feature_list'),
 };
 

@@ -41,6 +41,8 @@ export type ErrorCode =
   | 'vault_too_new'
   | 'vault_locked'
   | 'vault_exists'
+  | 'vault_away'
+  | 'move_refused'
   | 'vault_in_use'
   | 'place_refused'
   | 'storage'

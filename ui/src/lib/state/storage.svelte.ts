@@ -5,11 +5,14 @@ import type { DataSummary, ErrorBody } from '../ipc/types';
 /** The word the core wants before it erases, whatever word the window asks for. */
 const ERASE = 'ERASE';
 
-/** Where the data is and how large; erasing it. */
+/** Where the data is and how large; moving and erasing it. */
 export class Storage {
   summary = $state.raw<DataSummary | null>(null);
   error = $state.raw<ErrorBody | null>(null);
   loading = $state(false);
+  moving = $state(false);
+  /** Where the data has moved to; the app is about to start again. */
+  movedTo = $state<string | null>(null);
   erasing = $state(false);
   private readonly backend: Backend;
 
@@ -29,12 +32,25 @@ export class Storage {
     }
   }
 
+  async move(): Promise<void> {
+    this.moving = true;
+    this.error = null;
+    try {
+      this.movedTo = (await this.backend.dataMove()) ?? this.movedTo;
+    } catch (thrown) {
+      this.error = errorBody(thrown);
+    } finally {
+      this.moving = false;
+    }
+  }
+
   /** Erases everything; the error where that failed. */
   async erase(models: boolean): Promise<ErrorBody | null> {
     this.erasing = true;
     try {
       await this.backend.dataErase(ERASE, models);
       this.summary = null;
+      this.movedTo = null;
       return null;
     } catch (thrown) {
       return errorBody(thrown);

@@ -96,6 +96,31 @@ describe('the data', () => {
     expect((await app.upkeep.storage.erase(true))?.code).toBe('vault_in_use');
     expect([app.upkeep.storage.erasing, app.contexts.list.length]).toEqual([false, 2]);
   });
+
+  it('keeps the place it moves to when the dialog is closed the second time', async () => {
+    const { storage } = app.upkeep;
+    await storage.move();
+    backend.dataMove = () => Promise.resolve(null);
+    await storage.move();
+    expect(storage.movedTo).toBe('/media/data/evenkeel');
+  });
+});
+
+describe('data that cannot be moved', () => {
+  it('stays, with the reason, and can be moved elsewhere', async () => {
+    const { storage } = app.upkeep;
+    const real = backend.dataMove;
+    backend.dataMove = () => Promise.reject(failure('move_refused', 'it is a file'));
+    await storage.move();
+    expect([storage.error?.code, storage.moving, storage.movedTo]).toEqual([
+      'move_refused',
+      false,
+      null,
+    ]);
+    backend.dataMove = real;
+    await storage.move();
+    expect([storage.error, storage.movedTo]).toEqual([null, '/media/data/evenkeel']);
+  });
 });
 
 describe('features', () => {

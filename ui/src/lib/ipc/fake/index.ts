@@ -33,6 +33,8 @@ export interface FakeOptions {
   keychain?: boolean;
   /** What the user chooses in the dialog for the recovery code; empty = closes it. */
   place?: string;
+  /** The folder of data whose drive is not connected; empty = the data is here. */
+  away?: string;
   /** Milliseconds between two pieces of a reply. */
   pace?: number;
   backups?: FakeBackups;
@@ -114,6 +116,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     options.vault ?? 'open',
     options.keychain ?? true,
     options.place ?? '/home/ada/evenkeel-recovery-code.txt',
+    options.away ?? '',
   );
   const chat = new FakeChat(world, options.pace ?? 0);
   const upkeep = new FakeUpkeep(world, options.backups ?? 'some');
@@ -288,6 +291,7 @@ export function fakeBackendFromAddress(
     life: wish.get('seed') === 'life',
     keychain: wish.get('keychain') !== 'none',
     place: wish.get('place') ?? undefined,
+    away: wish.get('away') ?? undefined,
     pace: Number(wish.get('pace') ?? 24),
     backups: (wish.get('backups') as FakeBackups | null) ?? 'some',
   });
@@ -311,6 +315,7 @@ export function fakeBackendFromAddress(
       backend.emit('change', { noun: 'vault', id: '' });
     });
   }
+  window.addEventListener('fake-plugged', () => backend.vault.comeBack());
   // Tests play the shell by events of the page.
   window.addEventListener('fake-expiring', (event) =>
     backend.emit('contextExpiring', (event as CustomEvent<ContextExpiring>).detail),

@@ -253,6 +253,7 @@ export function upkeepCalls(
         upkeep.backups = [];
         vault.erase();
       }),
+    dataMove: () => open(() => '/media/data/evenkeel'),
     featureList: () => open(() => upkeep.features()),
   };
 }

@@ -1,5 +1,6 @@
 import { failure } from '../error';
 import type {
+  ErrorBody,
   ErrorCode,
   RecoverySheet,
   RecoveryWords,
@@ -15,6 +16,12 @@ const SHEET: RecoverySheet = {
   createdAt: at(0),
 };
 
+const awayError = (path: string): ErrorBody => ({
+  code: 'vault_away',
+  message: `The data was moved to ${path}, which cannot be reached.`,
+  details: { path },
+});
+
 /** The vault of the in-memory backend. */
 export class FakeVault {
   private phase: VaultPhase;
@@ -27,10 +34,13 @@ export class FakeVault {
   private readonly place: string;
   /** Why it does not open, while it is unavailable. */
   trouble: ErrorCode = 'keychain_unavailable';
+  /** The folder on a drive that is not connected; empty = the data is here. */
+  private away: string;
 
-  constructor(phase: VaultPhase, keychainAvailable: boolean, place: string) {
-    this.phase = phase;
+  constructor(phase: VaultPhase, keychainAvailable: boolean, place: string, away = '') {
+    this.phase = away === '' ? phase : 'unavailable';
     this.place = place;
+    this.away = away;
     this.keychainAvailable = keychainAvailable;
   }
 
@@ -41,8 +51,13 @@ export class FakeVault {
       hasKeychainSlot: this.hasKeychainSlot,
       hasPassphrase: this.hasPassphrase,
       keychainAvailable: this.keychainAvailable,
-      error: this.phase === 'unavailable' ? failure(this.trouble, 'It does not open.').body : null,
+      error: this.obstacle(),
     };
+  }
+
+  private obstacle(): ErrorBody | null {
+    if (this.away !== '') return awayError(this.away);
+    return this.phase === 'unavailable' ? failure(this.trouble, 'It does not open.').body : null;
   }
 
   requireOpen(): void {
@@ -117,6 +132,12 @@ export class FakeVault {
   /** Opens or locks it from elsewhere. */
   turn(phase: VaultPhase): void {
     this.phase = phase;
+  }
+
+  /** The drive with the data is connected again. */
+  comeBack(): void {
+    this.away = '';
+    this.phase = 'open';
   }
 
   erase(): void {
