@@ -12,6 +12,8 @@ use evenkeel_store::Store;
 const BLOCK: usize = 10;
 /// Of the same with an empty vault (figure 10).
 const MOST_OF_EMPTY: f64 = 1.1;
+/// Messages of a vault that has a page to show and little more.
+const FEW: usize = 1_000;
 /// Milliseconds from the key to the first page (figure 6).
 const MOST_MS: f64 = 30.0;
 
@@ -23,14 +25,18 @@ struct FirstPage {
     _messages: Vec<Message>,
 }
 
-/// Measures with this vault and with an empty one.
+/// Measures with this vault beside an empty one, which has no page to show, and beside one whose
+/// pages are nearly as full.
 pub fn measure(vault: &Vault, runs: usize) -> Result<Report, BenchError> {
-    let (full, empty) = (vault.copy()?, Vault::empty()?);
-    let times = Duel { runs, block: BLOCK }.measure(|_| first_page(&full), |_| first_page(&empty))?;
-    let messages = vault.counts.messages;
-    let ours = format!("{messages} messages");
-    let mut rows = times.rows(Names { what: "key to first page", ours: &ours, theirs: "empty vault" }, Some(MOST_OF_EMPTY));
-    rows.push(Row::at_most(format!("key to first page: {ours}, p95 (ms)"), times.p95(), MOST_MS));
+    let (full, few, empty) = (vault.copy()?, Vault::fresh(FEW)?, Vault::empty()?);
+    let duel = Duel { runs, block: BLOCK };
+    let beside_empty = duel.measure(|_| first_page(&full), |_| first_page(&empty))?;
+    let beside_few = duel.measure(|_| first_page(&full), |_| first_page(&few))?;
+    let (what, ours, small) = ("key to first page", format!("{} messages", vault.counts.messages), format!("{FEW} messages"));
+    let mut rows = beside_empty.rows(Names { what, ours: &ours, theirs: "empty vault" }, Some(MOST_OF_EMPTY));
+    rows.push(Row::at_most(format!("{what}: {ours}, p95 (ms)"), beside_empty.p95(), MOST_MS));
+    let names = Names { what: "key to first page, growth", ours: &ours, theirs: &small };
+    rows.extend(beside_few.rows(names, None));
     Ok(Report { rows, preface: String::new() })
 }
 
