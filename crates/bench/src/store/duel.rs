@@ -103,6 +103,14 @@ impl Times {
         percentile(&self.ours.concat(), 0.95)
     }
 
+    /// What our side takes more than the other, in milliseconds: the medians of each run, and of
+    /// their differences the median.
+    pub fn added(&self) -> f64 {
+        let differences: Vec<_> =
+            self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| median(ours) - median(theirs)).collect();
+        median(&differences)
+    }
+
     /// The ratio, judged where there is a figure to reach, its spread, and the times of both sides.
     pub fn rows(&self, names: Names<'_>, most: Option<f64>) -> Vec<Row> {
         let Names { what, ours, theirs } = names;
@@ -165,6 +173,7 @@ mod tests {
         let (low, high) = times.spread();
         assert!((low - 1.1).abs() < 1e-12 && (high - 1.2).abs() < 1e-12);
         assert!((times.p95() - 90.0).abs() < 1e-12);
+        assert!((times.added() - 0.2).abs() < 1e-12);
     }
 
     #[test]

@@ -40,6 +40,12 @@ pub fn measure(vault: &Vault, runs: usize) -> Result<Report, BenchError> {
     let what = "full-text search, newest first";
     let mut rows = times.rows(Names { what, ours: STORE, theirs: RAW }, None);
     rows.push(Row::at_most(format!("{what}: {STORE}, p95 of {QUERIES} queries (ms)"), times.p95(), MOST_P95));
+    // What the beginnings of words cost: without them FTS5 need not merge the places of every word
+    // that goes on from the last one.
+    let whole =
+        duel.measure(|piece| raw_rows(&raw, query(piece).to_owned()), |piece| raw_rows(&raw, format!("{}*", query(piece))))?;
+    rows.push(Row::reported(format!("{what}: {RAW}, only whole words / the last may go on (ratio of medians)"), whole.ratio()));
+    rows.push(Row::reported(format!("{what}: {RAW}, only whole words, p95 of {QUERIES} queries (ms)"), whole.p95()));
     Ok(Report { rows, preface: String::new() })
 }
 
@@ -57,7 +63,11 @@ fn hits(store: &Store, query: &str) -> Result<Vec<SearchHit>, BenchError> {
 /// The page by the raw statement.
 pub fn raw_hits(raw: &Raw, query: &str) -> Result<Vec<Cells>, BenchError> {
     // The last word may go on, as in the store.
-    raw.rows(NEWEST, named_params! { ":words": format!("{query}*"), ":limit": HITS })
+    raw_rows(raw, format!("{query}*"))
+}
+
+fn raw_rows(raw: &Raw, words: String) -> Result<Vec<Cells>, BenchError> {
+    raw.rows(NEWEST, named_params! { ":words": words, ":limit": HITS })
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub fn measure(vault: &Vault, runs: usize) -> Result<Report, BenchError> {
     let (what, ours, small) = ("key to first page", format!("{} messages", vault.counts.messages), format!("{FEW} messages"));
     let mut rows = beside_empty.rows(Names { what, ours: &ours, theirs: "empty vault" }, Some(MOST_OF_EMPTY));
     rows.push(Row::at_most(format!("{what}: {ours}, p95 (ms)"), beside_empty.p95(), MOST_MS));
+    rows.push(Row::reported(format!("{what}: added by {ours} (ms)"), beside_empty.added()));
     let names = Names { what: "key to first page, growth", ours: &ours, theirs: &small };
     rows.extend(beside_few.rows(names, None));
     Ok(Report { rows, preface: String::new() })
