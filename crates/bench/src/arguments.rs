@@ -3,6 +3,7 @@
 use crate::engine;
 use crate::error::BenchError;
 use crate::report::{Progress, Report};
+use crate::store;
 
 /// First argument of the child that is the engine; no workload has this name.
 pub const ENGINE_CHILD: &str = "engine-child";
@@ -10,26 +11,43 @@ pub const ENGINE_CHILD: &str = "engine-child";
 const DEFAULT_RUNS: usize = 12;
 /// More runs than this take days.
 const MOST_RUNS: usize = 1_000;
+/// Messages of the seeded vault unless told otherwise.
+const DEFAULT_MESSAGES: usize = 1_000_000;
+/// Fewer have no two conversations with a full page; more fill a disk.
+const MESSAGES: std::ops::RangeInclusive<usize> = 1_000..=10_000_000;
 
 /// A named set of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
     /// The built-in engine, the app's own share of a reply, the calm conversation.
     Engine,
+    /// The encrypted database.
+    Store,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 1] = [(
-        "engine",
-        Self::Engine,
-        "the built-in engine beside llama.cpp's own server, the app's share of the first token, a calm conversation",
-    )];
+    const ALL: [(&'static str, Self, &'static str); 2] = [
+        (
+            "engine",
+            Self::Engine,
+            "the built-in engine beside llama.cpp's own server, the app's share of the first token, a calm conversation",
+        ),
+        (
+            "store",
+            Self::Store,
+            "a vault of a million messages (--messages N) beside raw SQLCipher statements: lists, opening, appending, search, \
+             encryption, start. It is seeded once, in the cache folder, under a key that is a constant of the benchmark",
+        ),
+    ];
 
     /// Measures.
     pub async fn run(self, arguments: &Arguments) -> Result<Report, BenchError> {
         match self {
             Self::Engine => engine::run(arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json)).await,
+            Self::Store => {
+                store::run(arguments.messages, arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json))
+            }
         }
     }
 
@@ -37,6 +55,7 @@ impl Workload {
     fn parts(self) -> &'static [&'static str] {
         match self {
             Self::Engine => &engine::PARTS,
+            Self::Store => &store::PARTS,
         }
     }
 }
@@ -50,6 +69,8 @@ pub struct Arguments {
     pub json: bool,
     /// Counted runs of each comparison, 1–1,000.
     pub runs: usize,
+    /// Messages of the seeded vault, 1,000–10,000,000; the workload `store` alone has one.
+    pub messages: usize,
     /// The one part to measure; all of them without it.
     pub part: Option<String>,
 }
@@ -59,13 +80,18 @@ pub struct Arguments {
 /// # Errors
 /// [`BenchError::Usage`] with the workloads that exist.
 pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
-    let (mut workload, mut json, mut runs, mut part) = (None, false, DEFAULT_RUNS, None);
+    let (mut workload, mut json, mut runs, mut messages, mut part) = (None, false, DEFAULT_RUNS, None, None);
     let mut left = given.iter();
     while let Some(argument) = left.next() {
         match argument.as_str() {
             "--json" => json = true,
             "--runs" => {
-                runs = left.next().and_then(|text| counted(text)).ok_or_else(|| usage("--runs takes a number from 1 to 1000."))?
+                let given = left.next().and_then(|text| within(text, 1..=MOST_RUNS));
+                runs = given.ok_or_else(|| usage("--runs takes a number from 1 to 1000."))?;
+            }
+            "--messages" => {
+                let given = left.next().and_then(|text| within(text, MESSAGES));
+                messages = Some(given.ok_or_else(|| usage("--messages takes a number from 1000 to 10000000."))?);
             }
             "--part" => part = Some(left.next().cloned().ok_or_else(|| usage("--part takes the name of a part."))?),
             flag if flag.starts_with('-') => return Err(usage(&format!("There is no option {flag}."))),
@@ -77,11 +103,14 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     if let Some(unknown) = part.as_deref().filter(|part| !workload.parts().contains(part)) {
         return Err(usage(&format!("There is no part '{unknown}'; there are: {}.", workload.parts().join(", "))));
     }
-    Ok(Arguments { workload, json, runs, part })
+    if messages.is_some() && workload != Workload::Store {
+        return Err(usage("--messages belongs to the workload store."));
+    }
+    Ok(Arguments { workload, json, runs, messages: messages.unwrap_or(DEFAULT_MESSAGES), part })
 }
 
-fn counted(text: &str) -> Option<usize> {
-    text.parse().ok().filter(|runs| (1..=MOST_RUNS).contains(runs))
+fn within(text: &str, range: std::ops::RangeInclusive<usize>) -> Option<usize> {
+    text.parse().ok().filter(|number| range.contains(number))
 }
 
 fn named(name: &str) -> Result<Workload, BenchError> {
@@ -90,7 +119,8 @@ fn named(name: &str) -> Result<Workload, BenchError> {
 }
 
 fn usage(reason: &str) -> BenchError {
-    let mut message = format!("{reason}\nusage: evenkeel-bench NAME [--json] [--runs N] [--part PART]\nNAME is one of:");
+    let mut message =
+        format!("{reason}\nusage: evenkeel-bench NAME [--json] [--runs N] [--messages N] [--part PART]\nNAME is one of:");
     for (name, _, purpose) in Workload::ALL {
         message.push_str(&format!("\n  {name}  {purpose}"));
     }
@@ -108,11 +138,13 @@ mod tests {
 
     #[test]
     fn options_stand_before_or_after_the_name() {
-        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3, part: None };
+        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3, messages: 1_000_000, part: None };
         assert_eq!(parsed("engine --json --runs 3").unwrap(), expected);
         assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
         assert_eq!(parsed("engine --json --runs 3 --part calm").unwrap().part.as_deref(), Some("calm"));
         assert_eq!(parsed("engine").unwrap(), Arguments { json: false, runs: DEFAULT_RUNS, ..expected });
+        let store = parsed("store --messages 5000 --part append").unwrap();
+        assert_eq!((store.workload, store.messages, store.part.as_deref()), (Workload::Store, 5_000, Some("append")));
     }
 
     #[test]
@@ -126,6 +158,10 @@ mod tests {
             "engine --runs 1001",
             "engine --fast",
             "engine --part x",
+            "engine --part append",
+            "engine --messages 5000",
+            "store --messages",
+            "store --messages 999",
         ] {
             let error = parsed(wrong).unwrap_err();
             assert!(matches!(&error, BenchError::Usage(message) if message.contains("\n  engine  ")), "{wrong}: {error}");

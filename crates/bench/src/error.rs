@@ -33,6 +33,12 @@ pub enum BenchError {
     /// The app refused something.
     #[error(transparent)]
     Service(#[from] evenkeel_service::ServiceError),
+    /// The store refused something.
+    #[error(transparent)]
+    Store(#[from] evenkeel_store::StoreError),
+    /// A raw statement failed.
+    #[error("A raw statement failed: {0}. Delete the folder 'bench' in the cache folder, and try again.")]
+    Raw(#[from] rusqlite::Error),
     /// A reply broke off inside the app.
     #[error("A reply broke off: {}. Nothing was measured; try again.", .0.message)]
     BrokenOff(ErrorBody),

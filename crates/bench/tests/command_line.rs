@@ -11,10 +11,11 @@ fn bench(arguments: &[&str]) -> Output {
 
 #[test]
 fn wrong_use_names_the_workloads_and_exits_with_2() {
-    for wrong in [&[][..], &["no-such-workload"], &["engine", "--runs", "0"]] {
+    for wrong in [&[][..], &["no-such-workload"], &["engine", "--runs", "0"], &["store", "--messages", "10"]] {
         let answer = bench(wrong);
         assert_eq!(answer.status.code(), Some(2), "{wrong:?}");
         assert!(answer.stdout.is_empty(), "standard output belongs to the result");
-        assert!(String::from_utf8(answer.stderr).unwrap().contains("\n  engine  "), "{wrong:?}");
+        let said = String::from_utf8(answer.stderr).unwrap();
+        assert!(said.contains("\n  engine  ") && said.contains("\n  store  "), "{wrong:?}");
     }
 }

@@ -1,31 +1,10 @@
 //! Lists of contexts: filtered, sorted, a page at a time.
 
 use super::context::{context, select_contexts};
+use super::filter::{Filter, wanted_text};
 use crate::{ReadHandle, StoreError};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Context, ContextQuery, ContextSort, folded};
-use rusqlite::named_params;
-
-/// What `:now`, `:expired`, `:trash`, `:tag` and `:text` leave. A context is expired once it was
-/// switched off for that or its time is over, whichever is noticed first.
-macro_rules! wanted {
-    () => {
-        "WHERE c.purged_at IS NULL
-           AND (c.deleted_at IS NOT NULL) = :trash
-           AND (:trash OR :expired OR (c.is_active AND (c.expires_at IS NULL OR c.expires_at > :now)))
-           AND (:tag IS NULL
-                OR EXISTS (SELECT 1 FROM context_tags t WHERE t.context_id = c.id AND t.folded = :tag))
-           AND (:text IS NULL
-                OR instr (folded (r.name), :text) OR instr (folded (r.personality), :text)
-                OR EXISTS (SELECT 1 FROM context_tags t WHERE t.context_id = c.id AND instr (t.folded, :text))) "
-    };
-}
-
-macro_rules! page_sorted_by {
-    ($order:literal) => {
-        concat!(select_contexts!(""), wanted!(), "ORDER BY ", $order, " LIMIT :limit OFFSET :offset")
-    };
-}
+use evenkeel_domain::{Context, ContextQuery, ContextSort};
 
 impl ReadHandle<'_> {
     /// One page of contexts, and how many there are on all pages. `now` decides which are expired.
@@ -33,35 +12,50 @@ impl ReadHandle<'_> {
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
     pub fn contexts_page(&self, query: &ContextQuery, now: DateTime<Utc>) -> Result<(Vec<Context>, u64), StoreError> {
-        let sql = match query.sort {
-            ContextSort::LastInteraction => page_sorted_by!("c.last_interaction_at DESC, c.id DESC"),
-            ContextSort::Name => page_sorted_by!("folded (r.name), c.id"),
-            ContextSort::Created => page_sorted_by!("c.created_at DESC, c.id DESC"),
-            ContextSort::ExpiresSoon => page_sorted_by!("c.expires_at NULLS LAST, c.id"),
-        };
-        let (tag, text) = (wanted_text(query.tag.as_deref()), wanted_text(query.text.as_deref()));
-        let offset = i64::from(query.page.saturating_sub(1)) * i64::from(query.page_size);
-        let now = now.timestamp_millis();
-        let page = self.all(
-            sql,
-            named_params! {
-                ":now": now, ":expired": query.include_expired, ":trash": query.only_deleted, ":tag": tag, ":text": text,
-                ":limit": query.page_size, ":offset": offset,
-            },
-            context,
-        )?;
-        let count = concat!("SELECT count(*) FROM contexts c JOIN revisions r ON r.id = c.revision_id ", wanted!());
-        let total = self.number(
-            count,
-            named_params! {
-                ":now": now, ":expired": query.include_expired, ":trash": query.only_deleted, ":tag": tag, ":text": text,
-            },
-        )?;
-        Ok((page, total))
+        let (page, count) = (page(query, now), count(query, now));
+        let contexts = self.all(&page.sql(), page.values(), context)?;
+        Ok((contexts, self.number(&count.sql(), count.values())?))
     }
 }
 
-/// A filter as it is compared; a blank one is none.
-pub(super) fn wanted_text(text: Option<&str>) -> Option<String> {
-    text.map(str::trim).filter(|text| !text.is_empty()).map(folded)
+pub(super) fn page(query: &ContextQuery, now: DateTime<Utc>) -> Filter {
+    let order = match query.sort {
+        ContextSort::LastInteraction => "ORDER BY c.last_interaction_at DESC, c.id DESC",
+        ContextSort::Name => "ORDER BY folded (r.name), c.id",
+        ContextSort::Created => "ORDER BY c.created_at DESC, c.id DESC",
+        ContextSort::ExpiresSoon => "ORDER BY c.expires_at NULLS LAST, c.id",
+    };
+    let offset = i64::from(query.page.saturating_sub(1)) * i64::from(query.page_size);
+    wanted(select_contexts!(""), query, now).part(order, query.page_size, offset)
+}
+
+pub(super) fn count(query: &ContextQuery, now: DateTime<Utc>) -> Filter {
+    // The revisions are looked at only where their texts are.
+    let from = match wanted_text(query.text.as_deref()) {
+        Some(_) => "SELECT count(*) FROM contexts c JOIN revisions r ON r.id = c.revision_id",
+        None => "SELECT count(*) FROM contexts c",
+    };
+    wanted(from, query, now)
+}
+
+/// A context is expired once it was switched off for that or its time is over, whichever is
+/// noticed first.
+fn wanted(from: &'static str, query: &ContextQuery, now: DateTime<Utc>) -> Filter {
+    let mut filter = Filter::of(from);
+    filter.only("c.purged_at IS NULL", []);
+    filter.only(if query.only_deleted { "c.deleted_at IS NOT NULL" } else { "c.deleted_at IS NULL" }, []);
+    if !query.only_deleted && !query.include_expired {
+        filter.only("c.is_active AND (c.expires_at IS NULL OR c.expires_at > ?)", [now.timestamp_millis().into()]);
+    }
+    if let Some(tag) = wanted_text(query.tag.as_deref()) {
+        filter.only("EXISTS (SELECT 1 FROM context_tags t WHERE t.context_id = c.id AND t.folded = ?)", [tag.into()]);
+    }
+    if let Some(text) = wanted_text(query.text.as_deref()) {
+        filter.only(
+            "(instr (folded (r.name), ?) OR instr (folded (r.personality), ?)
+              OR EXISTS (SELECT 1 FROM context_tags t WHERE t.context_id = c.id AND instr (t.folded, ?)))",
+            [text.clone().into(), text.clone().into(), text.into()],
+        );
+    }
+    filter
 }

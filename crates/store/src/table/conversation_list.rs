@@ -1,11 +1,10 @@
 //! Lists of conversations: filtered, sorted, a part at a time.
 
-use super::context_list::wanted_text;
 use super::conversation::{conversation, select_conversations};
+use super::filter::{Filter, wanted_text};
 use crate::column::bytes;
 use crate::{ReadHandle, StoreError};
 use evenkeel_domain::{Conversation, ConversationQuery};
-use rusqlite::{params_from_iter, types::Value};
 
 impl ReadHandle<'_> {
     /// A part of the conversations that a query asks for, and how many there are in all.
@@ -17,50 +16,54 @@ impl ReadHandle<'_> {
     }
 
     pub(super) fn list_conversations(&self, query: &ConversationQuery) -> Result<Vec<Conversation>, StoreError> {
-        let Filter { mut sql, mut values } = filter(query);
-        sql.insert_str(0, select_conversations!(""));
-        sql.push_str(if query.oldest_first {
-            " ORDER BY v.is_pinned DESC, v.last_activity_at, v.id LIMIT ? OFFSET ?"
-        } else {
-            " ORDER BY v.is_pinned DESC, v.last_activity_at DESC, v.id DESC LIMIT ? OFFSET ?"
-        });
-        values.extend([Value::from(query.limit), Value::from(query.offset)]);
-        self.all(&sql, params_from_iter(values), conversation)
+        let page = page(query);
+        self.all(&page.sql(), page.values(), conversation)
     }
 
     pub(super) fn count_conversations(&self, query: &ConversationQuery) -> Result<u64, StoreError> {
-        let Filter { sql, values } = filter(query);
-        self.number(&format!("SELECT count(*) FROM conversations v {sql}"), params_from_iter(values))
+        let count = count(query);
+        self.number(&count.sql(), count.values())
     }
 }
 
-struct Filter {
-    sql: String,
-    values: Vec<Value>,
+pub(super) fn page(query: &ConversationQuery) -> Filter {
+    let order = if query.oldest_first {
+        "ORDER BY v.is_pinned DESC, v.last_activity_at, v.id"
+    } else {
+        "ORDER BY v.is_pinned DESC, v.last_activity_at DESC, v.id DESC"
+    };
+    wanted(select_conversations!(""), SORTED, query).part(order, query.limit, query.offset)
 }
 
-/// Only the conditions that are asked for: one that may or may not hold would use no index. The
-/// texts are constants, so the number of different statements stays small.
-fn filter(query: &ConversationQuery) -> Filter {
-    let (mut parts, mut values) = (Vec::new(), Vec::new());
+pub(super) fn count(query: &ConversationQuery) -> Filter {
+    wanted("SELECT count(*) FROM conversations v", COUNTED, query)
+}
+
+/// What keeps out of a list the trash and the archive.
+type Kept = [&'static str; 2];
+
+/// A count finds these in an index.
+const COUNTED: Kept = ["v.deleted_at IS NULL", "v.is_archived = 0"];
+/// A page is read in its order until it is full. The plus keeps SQLite from going through that
+/// index instead, and through all that it finds there.
+const SORTED: Kept = ["+v.deleted_at IS NULL", "+v.is_archived = 0"];
+
+fn wanted(from: &'static str, kept: Kept, query: &ConversationQuery) -> Filter {
+    let [not_in_trash, not_archived] = kept;
+    let mut filter = Filter::of(from);
     match query.context_id {
-        Some(context_id) => {
-            parts.push("v.context_id = ?");
-            values.push(Value::from(bytes(context_id.uuid()).to_vec()));
-        }
-        None => parts.push("v.context_id NOT IN (SELECT id FROM contexts WHERE deleted_at IS NOT NULL)"),
+        Some(context_id) => filter.only("v.context_id = ?", [bytes(context_id.uuid()).to_vec().into()]),
+        None => filter.only("v.context_id NOT IN (SELECT id FROM contexts WHERE deleted_at IS NOT NULL)", []),
     }
-    parts.push(if query.only_deleted { "v.deleted_at IS NOT NULL" } else { "v.deleted_at IS NULL" });
+    filter.only(if query.only_deleted { "v.deleted_at IS NOT NULL" } else { not_in_trash }, []);
     if !query.include_archived && !query.only_deleted {
-        parts.push("v.is_archived = 0");
+        filter.only(not_archived, []);
     }
     if let Some(tag) = wanted_text(query.tag.as_deref()) {
-        parts.push("v.id IN (SELECT conversation_id FROM conversation_tags WHERE folded = ?)");
-        values.push(Value::from(tag));
+        filter.only("v.id IN (SELECT conversation_id FROM conversation_tags WHERE folded = ?)", [tag.into()]);
     }
     if let Some(text) = wanted_text(query.text.as_deref()) {
-        parts.push("instr (folded (v.title), ?)");
-        values.push(Value::from(text));
+        filter.only("instr (folded (v.title), ?)", [text.into()]);
     }
-    Filter { sql: format!("WHERE {}", parts.join(" AND ")), values }
+    filter
 }

@@ -10,6 +10,7 @@ mod conversation_list;
 mod deleted_message;
 pub(crate) mod draft;
 mod feedback;
+mod filter;
 mod job;
 pub(crate) mod lifetime;
 mod message;

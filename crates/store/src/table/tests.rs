@@ -2,10 +2,13 @@
 //! the same on every machine and in every run.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use super::filter::Filter;
+use super::{context_list, conversation_list};
 use crate::{ReadHandle, Store, StoreError, WriteHandle, connection};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, ConversationId, Message, MessageId, MessageStatus, Revision, Role, TitleSource,
+    Context, ContextId, ContextQuery, Conversation, ConversationId, ConversationQuery, Message, MessageId, MessageStatus,
+    Revision, Role, TitleSource,
 };
 use rusqlite::Connection;
 use secrecy::SecretBox;
@@ -172,4 +175,37 @@ fn opening_listing_and_appending_cost_the_same_in_a_long_history() {
     for ((what, short), (_, long)) in figures(200).into_iter().zip(figures(5_000)) {
         assert!(short > 0 && long * 100 <= short * 110, "{what}: {short} steps at 200, {long} at 5,000");
     }
+}
+
+/// How SQLite goes about a list, one step a line.
+fn plan(connection: &Connection, list: &Filter) -> String {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", list.sql())).unwrap();
+    let steps = statement.query_map(list.values(), |row| row.get::<_, String>(3)).unwrap();
+    steps.map(|step| step.unwrap() + "\n").collect()
+}
+
+#[test]
+fn lists_are_read_in_order_from_an_index_and_counted_in_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = vault_of(10, folder.path());
+    let all = ConversationQuery::default();
+    let of_one = ConversationQuery { context_id: Some(context_id()), ..ConversationQuery::default() };
+    let pages = [
+        (conversation_list::page(&all), "SCAN v USING INDEX conversations_by_activity"),
+        (conversation_list::page(&of_one), "SEARCH v USING INDEX conversations_by_context (context_id=?)"),
+        (context_list::page(&ContextQuery::default(), at(0)), "SCAN c USING INDEX contexts_by_interaction"),
+    ];
+    for (page, expected) in pages {
+        let plan = plan(&connection, &page);
+        assert!(plan.contains(expected) && !plan.contains("TEMP B-TREE FOR ORDER BY"), "{}\n{plan}", page.sql());
+    }
+    let archived = |query: &ConversationQuery| ConversationQuery { include_archived: true, ..query.clone() };
+    let in_trash = ConversationQuery { only_deleted: true, ..ConversationQuery::default() };
+    for query in [&all, &of_one, &archived(&all), &in_trash] {
+        let count = conversation_list::count(query);
+        let plan = plan(&connection, &count);
+        assert!(plan.contains("v USING COVERING INDEX conversations_by_state"), "{}\n{plan}", count.sql());
+    }
+    let contexts = plan(&connection, &context_list::count(&ContextQuery::default(), at(0)));
+    assert!(!contexts.contains(" r "), "no texts are looked at where none is looked for: {contexts}");
 }

@@ -76,19 +76,27 @@ impl ReadHandle<'_> {
              )
              SELECT ",
             message_columns!(),
-            ", b.step FROM branch b CROSS JOIN messages m ON m.key = b.key"
+            ", b.step,
+             EXISTS (SELECT 1 FROM messages s
+                     WHERE s.conversation_id = m.conversation_id AND s.parent_id IS m.parent_id AND s.key <> m.key)
+             FROM branch b CROSS JOIN messages m ON m.key = b.key"
         );
-        let mut path = self.all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(18)?, message(row)?)))?;
+        let mut path = self
+            .all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(18)?, message(row)?, row.get::<_, bool>(19)?)))?;
         if path.is_empty() {
             return Err(StoreError::not_found(Noun::Message, leaf));
         }
         path.truncate(limit as usize);
-        path.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
-        let mut messages: Vec<Message> = path.into_iter().map(|(_, message)| message).collect();
-        for message in &mut messages {
-            message.sibling_ids = self.children(message.conversation_id, message.parent_id)?;
-        }
-        Ok(messages)
+        path.sort_by_key(|(step, ..)| std::cmp::Reverse(*step));
+        let with_siblings = path.into_iter().map(|(_, mut message, has_others)| {
+            // Most have none, and asking for them one by one costs more than the page itself.
+            message.sibling_ids = match has_others {
+                true => self.children(message.conversation_id, message.parent_id)?,
+                false => vec![message.id],
+            };
+            Ok(message)
+        });
+        with_siblings.collect()
     }
 
     /// The newest `limit` messages before one, the oldest of them first: the page above it.

@@ -1,0 +1,84 @@
+//! Opening a conversation at its newest 50.
+
+use super::chance::Chance;
+use super::duel::{Duel, Names};
+use super::raw::{Cache, Cells, Raw};
+use super::vault::Vault;
+use super::{RAW, STORE, same};
+use crate::error::BenchError;
+use crate::report::{Report, Row};
+use evenkeel_domain::{Message, MessageId};
+use evenkeel_store::Store;
+use rusqlite::types::Value;
+use uuid::Uuid;
+
+/// Messages on a page.
+pub const PAGE: u32 = 50;
+/// Conversations opened in a row by one side.
+const BLOCK: usize = 50;
+/// Milliseconds within which 95 of 100 conversations open (figure 3).
+const MOST_P95: f64 = 1.0;
+
+/// The newest messages of a conversation without branches, as a flat table gives them.
+const NEWEST: &str =
+    "SELECT m.id, m.conversation_id, m.context_id, m.parent_id, m.role, m.content, m.reasoning, m.status, m.tokens,
+        m.tokenizer, m.revision_id, m.provider_id, m.model, m.prompt_tokens, m.completion_tokens, m.cached_tokens, m.created_at
+    FROM messages m WHERE m.conversation_id = ?1 ORDER BY m.id DESC LIMIT ?2";
+
+/// Measures on conversations from all over the vault, each opened once by either side.
+pub fn measure(vault: &Vault, runs: usize) -> Result<Report, BenchError> {
+    let (store, raw) = (vault.store()?, vault.raw(Cache::Reader)?);
+    let places = Place::all(&raw)?;
+    for place in &places[..places.len().min(BLOCK)] {
+        let ours = newest(&store, place)?;
+        same("newest messages", ours.iter().rev().map(|message| message.id.uuid()), &raw_newest(&raw, place)?)?;
+    }
+    let place = |piece: usize| &places[piece % places.len()];
+    let duel = Duel { runs, block: BLOCK };
+    let times = duel.measure(|piece| newest(&store, place(piece)), |piece| raw_newest(&raw, place(piece)))?;
+    let what = "open a conversation at its newest 50";
+    let mut rows = times.rows(Names { what, ours: STORE, theirs: RAW }, None);
+    rows.push(Row::at_most(format!("{what}: {STORE}, p95 (ms)"), times.p95(), MOST_P95));
+    Ok(Report { rows, preface: String::new() })
+}
+
+/// A conversation that has a full page.
+pub struct Place {
+    /// Its id.
+    pub conversation: Uuid,
+    /// Its newest message.
+    pub leaf: MessageId,
+}
+
+impl Place {
+    /// All of them, in an order that follows from nothing.
+    pub fn all(raw: &Raw) -> Result<Vec<Self>, BenchError> {
+        let sql = "SELECT id, active_leaf_id FROM conversations WHERE message_count >= ?1 ORDER BY id";
+        let mut places = Vec::new();
+        for row in raw.rows(sql, [PAGE])? {
+            if let [Value::Blob(id), Value::Blob(leaf)] = &row[..]
+                && let (Ok(conversation), Ok(leaf)) = (Uuid::from_slice(id), Uuid::from_slice(leaf))
+            {
+                places.push(Self { conversation, leaf: MessageId::from(leaf) });
+            }
+        }
+        if places.is_empty() {
+            return Err(BenchError::Worthless(format!("no conversation has {PAGE} messages: ask for more")));
+        }
+        let mut chance = Chance::new(3);
+        for end in (2..=places.len()).rev() {
+            places.swap(end - 1, chance.below(end));
+        }
+        Ok(places)
+    }
+}
+
+/// The page as the app opens it.
+pub fn newest(store: &Store, place: &Place) -> Result<Vec<Message>, BenchError> {
+    Ok(store.read(|read| read.path(place.leaf, PAGE))?)
+}
+
+/// The page by the raw statement.
+pub fn raw_newest(raw: &Raw, place: &Place) -> Result<Vec<Cells>, BenchError> {
+    raw.rows(NEWEST, (place.conversation.into_bytes(), PAGE))
+}
