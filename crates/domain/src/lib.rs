@@ -37,9 +37,9 @@ pub use history::recommended_max_history_tokens;
 pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId};
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
-    ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRY_WARNING, HOLD_AFTER_JUMP,
-    JUMP_TOLERANCE, LONGEST_PAUSE, PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, expire_due, purge_allowance,
-    purge_step, trash_due, warning_due,
+    ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRED_IN_SIGHT, EXPIRY_WARNING,
+    HOLD_AFTER_JUMP, JUMP_TOLERANCE, LONGEST_PAUSE, PURGE_CONFIRMATION, PurgeStep, TIME_UNWATCHED, TRASH_BEFORE_PURGE,
+    TrashEntry, expire_due, moved, purge_allowance, purge_step, trash_due, warning_due, within_allowance,
 };
 pub use limits::{FieldError, Limits};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
