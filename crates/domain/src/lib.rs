@@ -48,7 +48,7 @@ pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, Prese
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use tag::{checked_tags, folded};
-pub use trash::{KindSize, TrashId, TrashItem, VaultStatistics};
+pub use trash::{KindSize, TrashId, TrashItem, TrashSummary, VaultStatistics};
 
 #[cfg(test)]
 mod tests;

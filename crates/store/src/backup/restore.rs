@@ -11,7 +11,7 @@ use super::work::Work;
 use crate::connection::{self, Key};
 use crate::migration::{self, MIGRATIONS};
 use crate::store::{sync_file, sync_folder};
-use crate::{SCHEMA_VERSION, StoreError};
+use crate::{SCHEMA_VERSION, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
 use evenkeel_vault::{KeyFile, Profile, RootKey, Use, VaultError, VaultLock, write_durably};
 use std::path::{Path, PathBuf};
@@ -113,11 +113,15 @@ fn make_ready(
     migrate(&ready, &key, proved.front.head.schema, now).map_err(|error| BackupError::of_backup(error, path))
 }
 
-/// Brings the copy to this version's schema, and checks it again if that changed anything. A schema
-/// that this version would refuse to open is refused here.
+/// Brings the copy to this version's schema, checks it again if that changed anything, and begins
+/// every wait for a deletion anew. A schema that this version would refuse to open is refused here.
 fn migrate(ready: &Path, key: &Key, schema: i64, now: DateTime<Utc>) -> Result<BackupCounts, StoreError> {
     let mut connection = connection::open(ready, key)?;
     migration::migrate(&mut connection, MIGRATIONS, now)?;
+    let transaction = connection.transaction()?;
+    // What its scheduler was about to delete is what the user wants back.
+    WriteHandle::new(&transaction).begin_waits_anew(now)?;
+    transaction.commit()?;
     if schema < SCHEMA_VERSION {
         check_connection(&connection)?;
     }
