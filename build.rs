@@ -95,6 +95,7 @@ const COMMANDS: &[&str] = &[
     "settings_save",
     "trash_empty",
     "trash_list",
+    "trash_summary",
     "vault_cancel_waiting",
     "vault_confirm_recovery",
     "vault_create",

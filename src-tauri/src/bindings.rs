@@ -93,6 +93,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::settings::settings_save,
             commands::trash::trash_empty,
             commands::trash::trash_list,
+            commands::trash::trash_summary,
             commands::vault::vault_cancel_waiting,
             commands::vault::vault_confirm_recovery,
             commands::vault::vault_create,

@@ -9,8 +9,6 @@ pub const DAILY: usize = 7;
 pub const WEEKLY: usize = 4;
 /// Backups kept of different months.
 pub const MONTHLY: usize = 12;
-/// Backups kept that are newer than the newest verified one and not verified themselves.
-pub const UNVERIFIED: usize = 7;
 
 /// A stamp so much ahead of the clock comes from a clock that was wrong.
 const TOLERANCE: TimeDelta = TimeDelta::hours(1);
@@ -29,18 +27,17 @@ pub struct BackupStamp {
 /// Of the verified ones the newest of each of the last 7 days, 4 weeks and 12 months *that have a
 /// backup*: counted by backups and not by the calendar, a clock far ahead makes none of them old.
 /// Backups from the future (made under a wrong clock, or the clock is wrong now) have generations
-/// of their own, so that they push no others out. The newest verified one is always kept.
+/// of their own, so that they push no others out. The newest verified one is always kept, and so is
+/// what was not verified: the checks may be lost, and nobody knows yet which of them are good.
 #[must_use]
 pub fn kept(stamps: &[BackupStamp], now: DateTime<Utc>) -> Vec<bool> {
     let mut newest_first: Vec<usize> = (0..stamps.len()).collect();
     newest_first.sort_by_key(|place| std::cmp::Reverse((stamps[*place].at, *place)));
     let is_ahead = |place: &usize| stamps[*place].at.signed_duration_since(now) > TOLERANCE;
-    let mut is_kept = vec![false; stamps.len()];
+    let mut is_kept: Vec<bool> = stamps.iter().map(|stamp| !stamp.verified).collect();
     let (ahead, behind): (Vec<usize>, Vec<usize>) = newest_first.into_iter().partition(is_ahead);
     for group in [ahead, behind] {
         keep_generations(stamps, &group, &mut is_kept);
-        let unverified = group.iter().take_while(|place| !stamps[**place].verified);
-        unverified.take(UNVERIFIED).for_each(|place| is_kept[*place] = true);
     }
     is_kept
 }

@@ -37,9 +37,9 @@ pub use history::recommended_max_history_tokens;
 pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId};
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
-    ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRY_WARNING, HOLD_AFTER_JUMP,
-    JUMP_TOLERANCE, LONGEST_PAUSE, PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, expire_due, purge_allowance,
-    purge_step, trash_due, warning_due,
+    ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRED_IN_SIGHT, EXPIRY_WARNING,
+    HOLD_AFTER_JUMP, JUMP_TOLERANCE, LONGEST_PAUSE, PURGE_CONFIRMATION, PurgeStep, TIME_UNWATCHED, TRASH_BEFORE_PURGE,
+    TrashEntry, expire_due, moved, purge_allowance, purge_step, trash_due, warning_due, within_allowance,
 };
 pub use limits::{FieldError, Limits};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
@@ -48,7 +48,7 @@ pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, Prese
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use tag::{checked_tags, folded};
-pub use trash::{KindSize, TrashId, TrashItem, VaultStatistics};
+pub use trash::{KindSize, TrashId, TrashItem, TrashSummary, VaultStatistics};
 
 #[cfg(test)]
 mod tests;

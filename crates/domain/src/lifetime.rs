@@ -3,7 +3,8 @@
 //! Expiry follows the wall clock, because whoever suffers from a wrong clock extends with one
 //! click. Purging destroys, so the wall clock alone never allows it: an entry must have been
 //! shown, must be due by the wall clock, and must have been found due twice with a day of the
-//! app's running time between, which no change of the clock can make pass.
+//! app's running time between, which no change of the clock can make pass. Where the clock is set
+//! and stays so, the times noted before are moved with it, so that its change counts for nothing.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,11 @@ const HOUR: Duration = Duration::from_secs(3_600);
 pub const EXPIRY_WARNING: TimeDelta = TimeDelta::hours(24);
 
 /// How long an expired context stays where it is, read-only, before it goes to the trash: a
-/// month, so that a holiday loses nothing.
+/// month from the run that laid it to rest, so that a holiday loses nothing.
 pub const EXPIRED_BEFORE_TRASH: TimeDelta = TimeDelta::days(30);
+
+/// Running time that an expired context can be seen as such before it goes to the trash.
+pub const EXPIRED_IN_SIGHT: Duration = HOUR.saturating_mul(24);
 
 /// How long an entry stays in the trash, from the first start that showed it there.
 pub const TRASH_BEFORE_PURGE: TimeDelta = TimeDelta::days(7);
@@ -34,8 +38,16 @@ pub const JUMP_TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 /// The longest the app can have been closed before its next start counts as a jump.
 pub const LONGEST_PAUSE: TimeDelta = TimeDelta::days(60);
 
-/// The share of all items that one run may purge without asking: one in so many.
-const PURGE_SHARE: usize = 10;
+/// The longest sleep, or pause between two starts, that passes for one: what a clock is set by
+/// beyond that does not count as time.
+pub const TIME_UNWATCHED: TimeDelta = TimeDelta::hours(24);
+
+/// The share of a vault that one run may purge without asking: one part in so many.
+const PURGE_SHARE: u64 = 10;
+
+/// What one run may purge without asking from any vault, by weight: a tenth of a small one is
+/// nothing, and what the user deleted would stay for ever.
+const PURGE_LITTLE: u64 = 20;
 
 /// Both clocks at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +56,17 @@ pub struct ClockReading {
     pub wall: DateTime<Utc>,
     /// How long the app has run in all its starts together; only ever grows.
     pub running: Duration,
+}
+
+impl ClockReading {
+    /// What has passed since an earlier reading, by the wall clock and as running time; `None` where
+    /// either went back, so that the earlier one says nothing.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Option<(TimeDelta, Duration)> {
+        let wall = self.wall.signed_duration_since(earlier.wall);
+        let running = self.running.checked_sub(earlier.running)?;
+        (wall >= TimeDelta::zero()).then_some((wall, running))
+    }
 }
 
 /// Whether the warning is due: within the last day before expiry.
@@ -58,10 +81,12 @@ pub fn expire_due(expires_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool
     expires_at.is_some_and(|end| now >= end)
 }
 
-/// Whether an expired context is to go to the trash, from where it can be restored.
+/// Whether an expired context is to go to the trash, from where it can be restored: a month after
+/// the run that laid it to rest, and a day of running time in which it could be seen. However long
+/// the app was closed before, its end is met with open eyes.
 #[must_use]
-pub fn trash_due(expires_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
-    expires_at.is_some_and(|end| now.signed_duration_since(end) >= EXPIRED_BEFORE_TRASH)
+pub fn trash_due(rested: ClockReading, now: ClockReading) -> bool {
+    now.since(rested).is_some_and(|(wall, running)| wall >= EXPIRED_BEFORE_TRASH && running >= EXPIRED_IN_SIGHT)
 }
 
 /// What is known about an item in the trash.
@@ -117,14 +142,37 @@ pub fn purge_step(entry: &TrashEntry, reading: ClockReading, hold: DeletionHold)
     if running.is_zero() { PurgeStep::Purge } else { PurgeStep::Wait { wall, running } }
 }
 
-/// How many of the `due` items one run may purge.
-///
-/// Without the user's word it is a tenth of all items, rounded down, so that one wrong rule or
-/// clock cannot empty a vault; but at least one, because in a small vault a tenth is nothing and
-/// what the user deleted would stay for ever. Each of them has passed [`purge_step`] alone.
+/// The weight that one run may purge without the user's word, of a vault that weighs `total`: a
+/// tenth, so that one wrong rule or clock cannot empty it, or very little. A message weighs 1, and
+/// so does what holds messages.
 #[must_use]
-pub fn purge_allowance(total_items: usize, due: usize, confirmed_by_user: bool) -> usize {
-    if confirmed_by_user { due } else { due.min((total_items / PURGE_SHARE).max(1)) }
+pub fn purge_allowance(total: u64) -> u64 {
+    (total / PURGE_SHARE).max(PURGE_LITTLE)
+}
+
+/// Which of the things that are due go in one run, by their weights, the first before the others.
+/// What is heavier than the whole allowance waits until the user says so.
+#[must_use]
+pub fn within_allowance(weights: &[u64], allowance: u64) -> Vec<bool> {
+    let mut left = allowance;
+    let goes = |weight: &u64| {
+        let fits = *weight <= left;
+        left -= if fits { *weight } else { 0 };
+        fits
+    };
+    weights.iter().map(goes).collect()
+}
+
+/// Where a time that was noted before the clock jumped stands after it, so that as much has passed
+/// since then as had before. A jump back moves only what would lie in the future: the rest may have
+/// been noted after it, and waits longer.
+#[must_use]
+pub fn moved(noted: DateTime<Utc>, by: TimeDelta, now: DateTime<Utc>) -> DateTime<Utc> {
+    if by < TimeDelta::zero() && noted <= now {
+        return noted;
+    }
+    let end = if by < TimeDelta::zero() { DateTime::<Utc>::MIN_UTC } else { now };
+    noted.checked_add_signed(by).unwrap_or(end).min(now)
 }
 
 /// Until when deletions rest after a jump of the clock.
@@ -181,6 +229,18 @@ pub enum ClockVerdict {
     },
 }
 
+impl ClockVerdict {
+    /// By how much the times noted before are to be [`moved`]. A sleep of a night is time that
+    /// passed; what is longer may be a clock that was set.
+    #[must_use]
+    pub fn moves(self) -> TimeDelta {
+        match self {
+            Self::Jumped { by } if by.abs() > TIME_UNWATCHED => by,
+            _ => TimeDelta::zero(),
+        }
+    }
+}
+
 /// Watches the wall clock for jumps.
 #[derive(Debug, Clone, Copy)]
 pub struct ClockWatch {
@@ -215,6 +275,16 @@ impl ClockWatch {
     pub fn at_start(last_seen: DateTime<Utc>, now: DateTime<Utc>) -> ClockVerdict {
         let by = now.signed_duration_since(last_seen);
         if by < -JUMP_TOLERANCE || by > LONGEST_PAUSE { ClockVerdict::Jumped { by } } else { ClockVerdict::Steady }
+    }
+
+    /// By how much a start of the app moves the times noted before. Nobody watched the clock since
+    /// `last_seen`: of a pause a day counts, and of a jump nothing.
+    #[must_use]
+    pub fn moves_at_start(last_seen: DateTime<Utc>, now: DateTime<Utc>) -> TimeDelta {
+        match Self::at_start(last_seen, now) {
+            ClockVerdict::Steady => (now.signed_duration_since(last_seen) - TIME_UNWATCHED).max(TimeDelta::zero()),
+            jumped @ ClockVerdict::Jumped { .. } => jumped.moves(),
+        }
     }
 }
 

@@ -22,6 +22,12 @@ pub enum TrashId {
 pub struct TrashItem {
     /// What it is.
     pub id: TrashId,
+    /// The name of a context, or the title of a conversation.
+    pub title: String,
+    /// The context that a conversation belongs to, which may lie in the trash too.
+    pub context_id: Option<ContextId>,
+    /// The name of that context.
+    pub context_name: Option<String>,
     /// Since when it lies there.
     pub deleted_at: DateTime<Utc>,
     /// The first start that showed it there; `None` = none yet.
@@ -29,6 +35,17 @@ pub struct TrashItem {
     /// The app's running time, in milliseconds, when a run of the scheduler first found it due.
     #[cfg_attr(feature = "specta", specta(type = Option<u32>))]
     pub purge_due_running_ms: Option<u64>,
+}
+
+/// What lies in the trash, in short.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct TrashSummary {
+    /// Contexts and conversations; a context stands for its conversations.
+    pub count: u32,
+    /// When the first of them was deleted; `None` where there is none.
+    pub oldest: Option<DateTime<Utc>>,
 }
 
 /// Rows and bytes of one kind of thing.

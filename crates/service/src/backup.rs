@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// How long a backup that was made for a reason is kept beside those of the days.
-const REASON_KEPT: TimeDelta = TimeDelta::days(7);
+pub(crate) const REASON_KEPT: TimeDelta = TimeDelta::days(7);
 /// How many of them, at most.
 const MOST_WITH_REASON: usize = 10;
 
@@ -239,7 +239,7 @@ fn lies_in(folder: &Path, profile: &Path) -> bool {
     real(folder).starts_with(real(profile))
 }
 
-fn keys(opened: &Opened) -> VaultKeys<'_> {
+pub(crate) fn keys(opened: &Opened) -> VaultKeys<'_> {
     VaultKeys { root: &opened.root, vault_id: opened.key_file.vault_id() }
 }
 

@@ -1,6 +1,6 @@
 //! Conversations: listed, opened at any place, sorted and put away.
 
-use crate::missing::{LISTED, missing, named};
+use crate::missing::{LISTED, home_in_trash, missing, named};
 use crate::{ConversationPage, ConversationView, EarlierMessages, LaterMessages, Service, ServiceError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
@@ -179,9 +179,19 @@ impl Service {
     /// those that came back.
     ///
     /// # Errors
-    /// The vault is locked or cannot be written.
+    /// The context of one of them lies in the trash, with which it would vanish again (the error names
+    /// the context; all stay then), or the vault is locked or cannot be written.
     pub async fn conversation_restore(&self, ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ServiceError> {
-        self.session()?.write(move |w| w.restore_conversations(&ids)).await
+        let restored = self.session()?.write(move |w| {
+            for id in &ids {
+                let context = w.conversation(*id)?.map(|found| w.context(found.context_id)).transpose()?.flatten();
+                if let Some(context) = context.filter(|context| context.deleted_at.is_some()) {
+                    return Ok(Err(context));
+                }
+            }
+            Ok(Ok(w.restore_conversations(&ids)?))
+        });
+        restored.await?.map_err(|context| home_in_trash(&context.name, context.id))
     }
 
     /// Figures of a conversation over all its branches.

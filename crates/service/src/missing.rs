@@ -29,6 +29,12 @@ pub(crate) fn in_trash(name: &str, id: impl Display) -> ServiceError {
     ErrorBody::new(ErrorCode::NotFound, message).with("id", id).with("name", name).with("inTrash", true).into()
 }
 
+/// The context of what is to come back lies in the trash.
+pub(crate) fn home_in_trash(name: &str, id: impl Display) -> ServiceError {
+    let message = format!("the companion {name} lies in the trash too; restore it first, then its conversations can come back");
+    ErrorBody::new(ErrorCode::NotFound, message).with("id", id).with("name", name).with("inTrash", true).into()
+}
+
 /// A number has reached its limit.
 pub(crate) fn full(what: &str, limit: u32) -> ServiceError {
     let message = format!("{what} {limit}; delete what is no longer needed or raise the limit");

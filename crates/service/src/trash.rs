@@ -3,7 +3,7 @@
 use crate::context::{is_full, names, too_many};
 use crate::missing::{LISTED, missing};
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Context, ContextId, ContextQuery, ConversationId, ErrorBody, ErrorCode, TrashId, TrashItem};
+use evenkeel_domain::{Context, ContextId, ContextQuery, ConversationId, ErrorBody, ErrorCode, TrashId, TrashItem, TrashSummary};
 
 impl Service {
     /// Puts a context into the trash, with its conversations.
@@ -58,18 +58,27 @@ impl Service {
     /// # Errors
     /// The vault is locked or cannot be read or written.
     pub async fn trash_list(&self) -> Result<Vec<TrashItem>, ServiceError> {
+        self.note_trash_shown().await?;
+        self.session()?.read(|r| r.trash()).await
+    }
+
+    /// How much lies in the trash, and since when; for a window that shows it beside its name. What
+    /// lies there counts as shown from now on.
+    ///
+    /// # Errors
+    /// The vault is locked or cannot be read or written.
+    pub async fn trash_summary(&self) -> Result<TrashSummary, ServiceError> {
+        self.note_trash_shown().await?;
+        self.session()?.read(|r| r.trash_summary()).await
+    }
+
+    async fn note_trash_shown(&self) -> Result<(), ServiceError> {
         let session = self.session()?;
-        let items = session.read(|r| r.trash()).await?;
-        if items.iter().all(|item| item.shown_at.is_some()) {
-            return Ok(items);
+        if !session.read(|r| r.has_trash_to_show()).await? {
+            return Ok(());
         }
         let now = self.now();
-        session
-            .write(move |w| {
-                w.mark_trash_shown(now)?;
-                w.trash()
-            })
-            .await
+        session.write(move |w| w.mark_trash_shown(now)).await
     }
 
     /// Deletes what lies in the trash for good, behind a backup.
@@ -86,32 +95,20 @@ impl Service {
     async fn purge(&self, items: Vec<TrashId>) -> Result<Vec<ConversationId>, ServiceError> {
         let session = self.session()?;
         let in_trash = session.read(|r| r.trash()).await?;
-        let items: Vec<TrashId> = items.into_iter().filter(|id| in_trash.iter().any(|item| item.id == *id)).collect();
-        if items.is_empty() {
+        let meant: Vec<TrashItem> = in_trash.into_iter().filter(|item| items.contains(&item.id)).collect();
+        if meant.is_empty() {
             return Ok(Vec::new());
         }
-        self.check_quiet(&items).await?;
+        self.check_quiet(&meant.iter().map(|item| item.id).collect::<Vec<_>>()).await?;
         self.back_up_before_purge().await?;
-        let now = self.now();
-        session
-            .write(move |w| {
-                let (mut contexts, mut conversations) = (Vec::new(), Vec::new());
-                for item in items {
-                    match item {
-                        TrashId::Context(id) => contexts.push(id),
-                        TrashId::Conversation(id) => conversations.push(id),
-                    }
-                }
-                let purged = w.purge_conversations(&conversations)?;
-                for id in contexts {
-                    // What was restored while the backup was made stays.
-                    if w.context(id)?.is_some_and(|context| context.deleted_at.is_some()) {
-                        w.purge_context(id, now)?;
-                    }
-                }
-                Ok(purged)
-            })
-            .await
+        // The vault is not closed under it, and waits for it only until the next portion.
+        let _work = self.work().await;
+        let gone = self.purge_items(session.store(), meant).await?;
+        let conversations = gone.into_iter().filter_map(|id| match id {
+            TrashId::Conversation(id) => Some(id),
+            TrashId::Context(_) => None,
+        });
+        Ok(conversations.collect())
     }
 
     /// Refuses while a reply is being written in what is to be deleted.

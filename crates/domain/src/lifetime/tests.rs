@@ -27,9 +27,16 @@ fn a_context_is_warned_in_its_last_day_expires_and_goes_to_the_trash() {
     let at = |hours| noon() + TimeDelta::hours(hours);
     assert!(!warning_due(end, at(-25)) && warning_due(end, at(-24)) && warning_due(end, at(-1)) && !warning_due(end, at(0)));
     assert!(!expire_due(end, at(-1)) && expire_due(end, at(0)) && expire_due(end, at(1)));
-    assert!(!trash_due(end, at(30 * 24 - 1)) && trash_due(end, at(30 * 24)));
     let ever = DateTime::<Utc>::MAX_UTC;
-    assert!(!warning_due(None, ever) && !expire_due(None, ever) && !trash_due(None, ever));
+    assert!(!warning_due(None, ever) && !expire_due(None, ever));
+}
+
+#[test]
+fn a_rest_lasts_a_month_and_a_day_of_running_time_whatever_was_before() {
+    let rested = reading(noon(), 100);
+    let after = |days: i64, running| trash_due(rested, reading(noon() + TimeDelta::days(days), running));
+    assert!(!after(29, 900) && !after(30, 123) && after(30, 124));
+    assert!(!after(-900, 900) && !after(900, 3), "a clock that went back, and a counter that was lost");
 }
 
 #[test]
@@ -75,18 +82,20 @@ fn a_hold_rests_purging_and_is_not_made_longer_by_sleep() {
 }
 
 #[test]
-fn a_laptop_that_sleeps_every_eight_hours_still_purges() {
+fn a_laptop_that_sleeps_every_night_and_each_weekend_still_purges() {
     let mut entry = shown(None);
     let mut hold = DeletionHold::default();
     let mut watch = ClockWatch::new(ClockSample { wall: noon(), monotonic: Duration::ZERO });
     let mut slept = TimeDelta::zero();
     for hour in 1..=400 {
         if hour % 8 == 0 {
-            slept += TimeDelta::hours(16);
+            slept += TimeDelta::hours(if hour % 40 == 0 { 64 } else { 16 });
         }
         let wall = noon() + TimeDelta::hours(i64::try_from(hour).unwrap()) + slept;
-        if let ClockVerdict::Jumped { .. } = watch.observe(ClockSample { wall, monotonic: hours(hour) }) {
+        let verdict = watch.observe(ClockSample { wall, monotonic: hours(hour) });
+        if verdict != ClockVerdict::Steady {
             hold = hold.after_jump(hours(hour));
+            entry.shown_at = entry.shown_at.map(|at| moved(at, verdict.moves(), wall));
         }
         match purge_step(&entry, reading(wall, hour), hold) {
             PurgeStep::MarkDue => entry.due_since_running = Some(hours(hour)),
@@ -120,13 +129,26 @@ fn a_start_long_after_or_before_the_last_one_is_a_jump() {
 }
 
 #[test]
-fn a_run_purges_a_tenth_or_one_or_what_the_user_says() {
-    assert_eq!(purge_allowance(100, 50, false), 10);
-    assert_eq!(purge_allowance(109, 50, false), 10);
-    assert_eq!(purge_allowance(100, 3, false), 3);
-    assert_eq!(purge_allowance(5, 5, false), 1);
-    assert_eq!(purge_allowance(5, 0, false), 0);
-    assert_eq!(purge_allowance(5, 5, true), 5);
+fn a_run_purges_a_tenth_or_very_little() {
+    assert_eq!((purge_allowance(10_000), purge_allowance(10_009), purge_allowance(0)), (1_000, 1_000, PURGE_LITTLE));
+    assert_eq!(within_allowance(&[6, 3, 2, 1], 10), [true, true, false, true]);
+    assert_eq!(within_allowance(&[11, 4], 10), [false, true], "what is above it alone waits for the user");
+}
+
+#[test]
+fn a_long_sleep_moves_what_was_noted_and_a_night_does_not() {
+    let by = |hours| ClockVerdict::Jumped { by: TimeDelta::hours(hours) }.moves();
+    assert_eq!((by(16), by(-24), by(62), by(-25)), (hour(0), hour(0), hour(62), hour(-25)));
+    let start = |hours| ClockWatch::moves_at_start(noon(), noon() + hour(hours));
+    assert_eq!((start(20), start(-3), start(24 * 14), start(-48)), (hour(0), hour(0), hour(24 * 13), hour(-48)));
+    assert_eq!(start(24 * 365), hour(24 * 365), "nobody is away for a year");
+    let at = |hours| noon() + hour(hours);
+    assert_eq!((moved(at(-10), hour(62), at(62)), moved(at(61), hour(62), at(62))), (at(52), at(62)));
+    assert_eq!((moved(at(-10), hour(-62), at(-62)), moved(at(-63), hour(-62), at(-62))), (at(-72), at(-63)));
+}
+
+fn hour(count: i64) -> TimeDelta {
+    TimeDelta::hours(count)
 }
 
 /// One thing that happens to a vault and its machine.
@@ -161,8 +183,10 @@ struct World {
     entry: TrashEntry,
     hold: DeletionHold,
     watch: ClockWatch,
-    /// Running time of the last jump that the running app could notice.
-    jumped_at: Option<u64>,
+    /// When it was shown, by the true time.
+    shown: Option<TimeDelta>,
+    /// Time that did not pass and that no rule can tell from a night's sleep or a pause.
+    uncertain: TimeDelta,
     /// Running time since which each hour's run has found the entry due without a break.
     due_for: Option<u64>,
     purged: bool,
@@ -173,8 +197,8 @@ impl World {
         let watch = ClockWatch::new(ClockSample { wall: noon(), monotonic: Duration::ZERO });
         let entry = TrashEntry { deleted_at: noon(), shown_at: None, due_since_running: None };
         let (real, offset) = (TimeDelta::zero(), TimeDelta::zero());
-        let (jumped_at, due_for) = (None, None);
-        Self { real, running: 0, offset, entry, hold: DeletionHold::default(), watch, jumped_at, due_for, purged: false }
+        let (hold, uncertain) = (DeletionHold::default(), TimeDelta::zero());
+        Self { real, running: 0, offset, entry, hold, watch, shown: None, uncertain, due_for: None, purged: false }
     }
 
     fn wall(&self) -> DateTime<Utc> {
@@ -185,19 +209,42 @@ impl World {
         ClockSample { wall: self.wall(), monotonic: hours(self.running) }
     }
 
-    fn start(&mut self, last_seen: DateTime<Utc>) {
+    /// The app starts `real` after it was closed, when the clock showed `last_seen`.
+    fn start(&mut self, last_seen: DateTime<Utc>, real: TimeDelta) {
         self.watch = ClockWatch::new(self.sample());
-        if ClockWatch::at_start(last_seen, self.wall()) != ClockVerdict::Steady {
+        let (verdict, moves) = (ClockWatch::at_start(last_seen, self.wall()), ClockWatch::moves_at_start(last_seen, self.wall()));
+        if verdict != ClockVerdict::Steady {
             self.hold = self.hold.after_jump(hours(self.running));
         }
+        self.shift(moves);
+        let counted = self.wall() - last_seen - moves;
+        self.uncertain += (counted - real).max(TimeDelta::zero());
         let wall = self.wall();
         self.entry.shown_at.get_or_insert(wall);
+        self.shown.get_or_insert(self.real);
+    }
+
+    /// The running app looks at its clock.
+    fn notice(&mut self) {
+        let verdict = self.watch.observe(self.sample());
+        let ClockVerdict::Jumped { by } = verdict else { return };
+        self.hold = self.hold.after_jump(hours(self.running));
+        self.shift(verdict.moves());
+        if verdict.moves().is_zero() {
+            self.uncertain += by.max(TimeDelta::zero());
+        }
+    }
+
+    fn shift(&mut self, by: TimeDelta) {
+        let now = self.wall();
+        self.entry.shown_at = self.entry.shown_at.map(|at| moved(at, by, now));
+        if by < TimeDelta::zero() {
+            self.entry.deleted_at = moved(self.entry.deleted_at, by, now);
+        }
     }
 
     fn step(&mut self) -> PurgeStep {
-        if let ClockVerdict::Jumped { .. } = self.watch.observe(self.sample()) {
-            self.hold = self.hold.after_jump(hours(self.running));
-        }
+        self.notice();
         let step = purge_step(&self.entry, reading(self.wall(), self.running), self.hold);
         match step {
             PurgeStep::MarkDue => self.entry.due_since_running = Some(hours(self.running)),
@@ -213,14 +260,18 @@ impl World {
         match event {
             Event::Interact => {}
             Event::Off(hours) => {
-                let last_seen = self.wall();
-                self.real += TimeDelta::hours(i64::from(*hours));
-                self.start(last_seen);
+                self.notice();
+                let (last_seen, pause) = (self.wall(), TimeDelta::hours(i64::from(*hours)));
+                self.real += pause;
+                self.start(last_seen, pause);
             }
             Event::Jump { by, running } => {
+                self.notice();
                 let last_seen = self.wall();
                 self.offset += TimeDelta::hours(i64::from(*by));
-                if *running { self.jumped_at = Some(self.running) } else { self.start(last_seen) }
+                if !running {
+                    self.start(last_seen, TimeDelta::zero());
+                }
             }
             Event::Run(count) => {
                 for _ in 0..*count {
@@ -248,9 +299,8 @@ impl World {
         let due_for = self.running - self.due_for.unwrap();
         prop_assert!(due_for >= 24, "found due for {due_for} hours of running time only");
         prop_assert!(!self.hold.is_active(hours(self.running)), "during a hold");
-        if self.offset == TimeDelta::zero() && self.jumped_at.is_none() {
-            prop_assert!(self.real >= TRASH_BEFORE_PURGE);
-        }
+        let lay = self.real - self.shown.unwrap();
+        prop_assert!(lay + self.uncertain >= TRASH_BEFORE_PURGE, "after {lay} of true time");
         Ok(())
     }
 }
@@ -274,7 +324,7 @@ proptest! {
     #[test]
     fn nothing_is_purged_before_its_time_or_because_the_clock_jumped(events in events()) {
         let mut world = World::new();
-        world.start(noon());
+        world.start(noon(), TimeDelta::zero());
         for event in &events {
             world.happen(event)?;
         }
@@ -284,7 +334,7 @@ proptest! {
     #[test]
     fn a_jump_that_is_mended_in_time_purges_nothing(by in -26_280i64..26_280, lasts in 0u64..24, before in 0u64..100) {
         let mut world = World::new();
-        world.start(noon());
+        world.start(noon(), TimeDelta::zero());
         for hour in 0..before + lasts + 24 {
             let wrong = (before..before + lasts).contains(&hour);
             world.offset = if wrong { TimeDelta::hours(by) } else { TimeDelta::zero() };
@@ -298,15 +348,41 @@ proptest! {
     #[test]
     fn with_a_right_clock_the_trash_empties(events in events()) {
         let mut world = World::new();
-        world.start(noon());
+        world.start(noon(), TimeDelta::zero());
         for event in &events {
             world.happen(event)?;
         }
-        // A clock that is behind when shown and one that is ahead then end alike: time passes.
-        let rest = (world.entry.shown_at.unwrap() - world.wall()).max(TimeDelta::zero()) + TRASH_BEFORE_PURGE;
-        world.real += rest;
-        for _ in 0..80 {
+        // A clock that is behind when shown and one that is ahead then end alike: a week passes, and
+        // at most a hold and the day between the two runs.
+        for _ in 0..10 * 24 {
             world.happen(&Event::Run(1))?;
+        }
+        prop_assert!(world.purged);
+    }
+
+    /// A clock that is set wrong once, while the app runs or while it is closed, and stays wrong.
+    #[test]
+    fn a_clock_that_stays_wrong_leaves_a_real_week(by in -26_280i32..26_280, before in 0u8..200, running: bool) {
+        let mut world = World::new();
+        world.start(noon(), TimeDelta::zero());
+        world.happen(&Event::Run(before))?;
+        world.happen(&Event::Jump { by, running })?;
+        while !world.purged {
+            world.happen(&Event::Run(1))?;
+            prop_assert!(world.real < TimeDelta::days(1_200), "it comes to an end");
+        }
+        let nights = TimeDelta::hours(if (1..=24).contains(&by) || (!running && (1..=1_440).contains(&by)) { 24 } else { 0 });
+        prop_assert!(world.real + nights >= TRASH_BEFORE_PURGE, "{}", world.real);
+    }
+
+    /// Who opens the app for an evening a week waits longer, and not for ever.
+    #[test]
+    fn rare_use_empties_the_trash_too(pause in 25u16..1_440, used in 2u8..10) {
+        let mut world = World::new();
+        world.start(noon(), TimeDelta::zero());
+        for _ in 0..80 {
+            world.happen(&Event::Run(used))?;
+            world.happen(&Event::Off(pause))?;
         }
         prop_assert!(world.purged);
     }
@@ -319,7 +395,7 @@ proptest! {
             prop_assert!(now >= last);
         }
         let extended = Context::expiry(now, Some(days));
-        prop_assert!(!expire_due(extended, now) && !trash_due(extended, now));
+        prop_assert!(!expire_due(extended, now));
         prop_assert!(!(warning_due(extended, now) && expire_due(extended, now)));
     }
 
@@ -330,7 +406,6 @@ proptest! {
             now += TimeDelta::hours(hours);
             let end = Context::expiry(last, Some(days));
             prop_assert_eq!(expire_due(end, now), now - last >= TimeDelta::days(i64::from(days)));
-            prop_assert!(!trash_due(end, now) || expire_due(end, now));
             if interacts {
                 last = now;
             }
@@ -352,15 +427,25 @@ proptest! {
         let mut watch = ClockWatch::new(ClockSample { wall: deleted_at, monotonic: held });
         let _ = watch.observe(ClockSample { wall, monotonic: now });
         let _ = ClockWatch::at_start(deleted_at, wall);
+        let (before, after) = (ClockReading { wall: deleted_at, running: held }, ClockReading { wall, running: now });
+        prop_assert!(!trash_due(before, after) || wall - deleted_at >= EXPIRED_BEFORE_TRASH);
+        for moves in [ClockWatch::moves_at_start(deleted_at, wall), watch.observe(ClockSample { wall, monotonic: held }).moves()] {
+            prop_assert!(moved(deleted_at, moves, wall) <= wall || deleted_at <= wall);
+        }
         let (warned, over) = (warning_due(shown, wall), expire_due(shown, wall));
         prop_assert!(!(warned && over));
         prop_assert!(Context::expiry(wall, Some(u32::MAX)).is_none_or(|end| end > wall));
     }
 
     #[test]
-    fn an_allowance_is_never_above_a_tenth_or_one(total in 0usize..100_000, due in 0usize..100_000) {
-        let allowed = purge_allowance(total, due, false);
-        prop_assert!(allowed <= due && allowed <= (total / 10).max(1));
-        prop_assert_eq!(purge_allowance(total, due, true), due);
+    fn a_run_takes_a_tenth_or_very_little(weights in prop::collection::vec(0u64..5_000, 0..60), total in 0u64..100_000) {
+        let allowance = purge_allowance(total);
+        prop_assert!(allowance <= total / 10 || allowance == PURGE_LITTLE);
+        let goes = within_allowance(&weights, allowance);
+        let taken: u64 = weights.iter().zip(&goes).filter(|(_, goes)| **goes).map(|(weight, _)| weight).sum();
+        prop_assert!(taken <= allowance);
+        if let Some(first) = weights.iter().position(|weight| *weight <= allowance) {
+            prop_assert!(goes[first], "the one that was deleted first goes, if it may at all");
+        }
     }
 }

@@ -1,26 +1,24 @@
 //! Clean-up: what has been long enough in the trash is purged, behind a backup that was checked.
 
+mod set_aside;
+
 use super::pulse::{Moment, millis, put_state, state};
 use super::run::Run;
+use crate::backup::blocking;
 use crate::{Service, ServiceError};
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{
-    PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, TrashId, TrashItem, purge_allowance, purge_step,
+    ClockReading, PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, TrashId, TrashItem, purge_allowance, purge_step,
+    within_allowance,
 };
-use evenkeel_store::{ReadHandle, SWEPT, StoreError, WriteHandle};
-use serde::{Deserialize, Serialize};
+use evenkeel_store::{Purge, ReadHandle, Store, StoreError, WriteHandle, state_key};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long what was typed and never sent is kept.
 const DRAFTS_KEPT: TimeDelta = TimeDelta::days(90);
-
-/// Both clocks when a run looked at deleted messages and drafts. What is older at that time may be
-/// forgotten a day of running time later: the two looks that everything in the trash gets too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Look {
-    wall: DateTime<Utc>,
-    running_ms: u64,
-}
+/// Deleted messages that are forgotten in one transaction.
+const PORTION: u32 = 200;
 
 /// What a run of the clean-up has to do.
 #[derive(Debug, Default)]
@@ -30,7 +28,9 @@ struct Work {
     /// What is purged now, deleted first before the others.
     due: Vec<TrashItem>,
     /// Deleted messages and drafts of before this look are forgotten now.
-    sweep: Option<Look>,
+    sweep: Option<ClockReading>,
+    /// How many of the messages, at most.
+    forgets: u32,
     /// The look is noted anew.
     looks_again: bool,
 }
@@ -38,33 +38,77 @@ struct Work {
 impl Service {
     pub(super) async fn clean_up(&self, run: &Run) -> Result<Option<String>, ServiceError> {
         let moment = run.moment;
-        let Work { marks, due, sweep, looks_again } = run.session.read(move |r| work(r, moment)).await?;
+        let mut work = run.session.read(move |r| work(r, moment)).await?;
+        let marks = std::mem::take(&mut work.marks);
         if !marks.is_empty() {
             run.session.write(move |w| set_marks(w, marks)).await?;
         }
-        let destroys = !due.is_empty() || sweep.is_some();
-        if destroys {
+        if !work.due.is_empty() || work.sweep.is_some() {
             self.back_up_before_purge().await?;
-            if run.stop.is_cancelled() {
-                return Ok(None);
-            }
         }
-        if !destroys && !looks_again {
-            return Ok(None);
+        let (store, stop, looks_again) = (run.session.store(), run.stop.clone(), work.looks_again);
+        let mut counts = blocking("purging", move || Ok(work.carry_out(&store, moment, &mut || !stop.is_cancelled())?)).await?;
+        if looks_again {
+            run.session.write(move |w| put_state(w, state_key::SWEPT, &moment.reading)).await?;
         }
-        let counts = run
-            .session
-            .write(move |w| {
-                let counts = purge(w, &due, sweep, moment)?;
-                if looks_again {
-                    let look = Look { wall: moment.reading.wall, running_ms: millis(moment.reading.running) };
-                    put_state(w, SWEPT, &look)?;
-                }
-                Ok(counts)
-            })
-            .await?;
+        counts.push((self.remove_old_set_aside(run).await?, "databases from before a restore removed"));
         let said: Vec<_> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("{n} {what}")).collect();
         Ok((!said.is_empty()).then(|| said.join(", ")))
+    }
+
+    /// Deletes these for good, as far as they lie in the trash since then, without keeping others
+    /// waiting; gives those that are gone.
+    pub(crate) async fn purge_items(&self, store: Arc<Store>, items: Vec<TrashItem>) -> Result<Vec<TrashId>, ServiceError> {
+        let (stop, now) = (self.stop_of_jobs(), self.now());
+        blocking("purging", move || {
+            let mut gone = Vec::new();
+            for item in items {
+                if store.purge(&item, now, &mut || !stop.is_cancelled())? == Purge::Gone {
+                    gone.push(item.id);
+                }
+            }
+            Ok(gone)
+        })
+        .await
+    }
+}
+
+impl Work {
+    /// Deletes what is due; what changed in the trash meanwhile stays. Gives how much of what.
+    fn carry_out(
+        &self,
+        store: &Store,
+        moment: Moment,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<(usize, &'static str)>, StoreError> {
+        let (mut contexts, mut conversations) = (0, 0);
+        for item in &self.due {
+            if store.purge(item, moment.reading.wall, go_on)? == Purge::Gone {
+                match item.id {
+                    TrashId::Context(_) => contexts += 1,
+                    TrashId::Conversation(_) => conversations += 1,
+                }
+            }
+        }
+        let (mut messages, mut drafts) = (0, 0);
+        if let Some((deleted, typed)) = self.sweep.map(limits) {
+            while messages < self.forgets && go_on() {
+                let most = PORTION.min(self.forgets - messages);
+                let forgotten = store.write(|w| w.forget_some_deleted_messages(deleted, most))?;
+                messages += forgotten;
+                if forgotten < most {
+                    break;
+                }
+            }
+            drafts = store.write(|w| w.forget_composer_drafts(typed))?;
+        }
+        let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        Ok(vec![
+            (contexts, "contexts purged"),
+            (conversations, "conversations purged"),
+            (number(messages), "messages forgotten"),
+            (number(drafts), "drafts forgotten"),
+        ])
     }
 }
 
@@ -72,9 +116,14 @@ impl Service {
 fn work(r: &ReadHandle<'_>, moment: Moment) -> Result<Work, StoreError> {
     let (marks, mut due) = judged(r.trash()?, moment);
     due.sort_by_key(|item| item.deleted_at);
-    let total = usize::try_from(r.item_count()?).unwrap_or(usize::MAX);
-    due.truncate(purge_allowance(total, due.len(), false));
-    let (ripe, looks_again) = swept(state(r, SWEPT)?, moment);
+    let allowance = purge_allowance(r.vault_weight()?);
+    let weights = due.iter().map(|item| r.trash_weight(item.id)).collect::<Result<Vec<_>, _>>()?;
+    let goes = within_allowance(&weights, allowance);
+    let taken: u64 = weights.iter().zip(&goes).filter(|(_, goes)| **goes).map(|(weight, _)| weight).sum();
+    let mut goes = goes.into_iter();
+    due.retain(|_| goes.next() == Some(true));
+    let forgets = u32::try_from(allowance.saturating_sub(taken)).unwrap_or(u32::MAX);
+    let (ripe, looks_again) = swept(state(r, state_key::SWEPT)?, moment);
     let sweep = match ripe {
         Some(look) => {
             let (messages, drafts) = limits(look);
@@ -82,7 +131,7 @@ fn work(r: &ReadHandle<'_>, moment: Moment) -> Result<Work, StoreError> {
         }
         None => None,
     };
-    Ok(Work { marks, due, sweep, looks_again })
+    Ok(Work { marks, due, sweep, forgets, looks_again })
 }
 
 /// The marks to be set or cleared, and what may be purged.
@@ -104,21 +153,18 @@ fn judged(trash: Vec<TrashItem>, moment: Moment) -> (Vec<(TrashId, Option<u64>)>
     (marks, due)
 }
 
-/// The look by which may be forgotten now, and whether the look is noted anew.
-fn swept(look: Option<Look>, moment: Moment) -> (Option<Look>, bool) {
+/// The look by which may be forgotten now, and whether the look is noted anew: what has no mark of
+/// its own gets the two looks, a day of running time apart, that everything in the trash gets.
+fn swept(look: Option<ClockReading>, moment: Moment) -> (Option<ClockReading>, bool) {
     let Moment { reading, hold } = moment;
-    let Some(look) = look else { return (None, true) };
-    let since = Duration::from_millis(look.running_ms);
     // A look from the future was had by a clock that was ahead; a counter that was lost begins anew.
-    if look.wall > reading.wall || since > reading.running {
-        return (None, true);
-    }
-    let is_ripe = reading.running.saturating_sub(since) >= PURGE_CONFIRMATION && !hold.is_active(reading.running);
+    let Some((look, (_, since))) = look.and_then(|look| Some((look, reading.since(look)?))) else { return (None, true) };
+    let is_ripe = since >= PURGE_CONFIRMATION && !hold.is_active(reading.running);
     (is_ripe.then_some(look), is_ripe)
 }
 
 /// Before which times deleted messages and drafts are forgotten.
-fn limits(look: Look) -> (DateTime<Utc>, DateTime<Utc>) {
+fn limits(look: ClockReading) -> (DateTime<Utc>, DateTime<Utc>) {
     let before = |by| look.wall.checked_sub_signed(by).unwrap_or(DateTime::<Utc>::MIN_UTC);
     (before(TRASH_BEFORE_PURGE), before(DRAFTS_KEPT))
 }
@@ -132,38 +178,6 @@ fn set_marks(w: &mut WriteHandle<'_>, marks: Vec<(TrashId, Option<u64>)>) -> Res
         }
     }
     Ok(())
-}
-
-/// Purges what is still in the trash as it was when the backup was made.
-fn purge(
-    w: &mut WriteHandle<'_>,
-    due: &[TrashItem],
-    sweep: Option<Look>,
-    moment: Moment,
-) -> Result<[(usize, &'static str); 4], StoreError> {
-    let (mut contexts, mut conversations) = (0, Vec::new());
-    let trash = w.trash()?;
-    for item in due.iter().filter(|item| trash.contains(item)) {
-        match item.id {
-            TrashId::Context(id) => {
-                w.purge_context(id, moment.reading.wall)?;
-                contexts += 1;
-            }
-            TrashId::Conversation(id) => conversations.push(id),
-        }
-    }
-    let conversations = w.purge_conversations(&conversations)?.len();
-    let (messages, drafts) = match sweep.map(limits) {
-        Some((messages, drafts)) => (w.forget_deleted_messages(messages)?, w.forget_composer_drafts(drafts)?),
-        None => (0, 0),
-    };
-    let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-    Ok([
-        (contexts, "contexts purged"),
-        (conversations, "conversations purged"),
-        (number(messages), "messages forgotten"),
-        (number(drafts), "drafts forgotten"),
-    ])
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use super::pulse::{Moment, put_state, state};
 use super::run::Run;
 use crate::{Service, ServiceError};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ContextId, expire_due, trash_due, warning_due};
-use evenkeel_store::{Lifetime, StoreError, WriteHandle};
+use evenkeel_domain::{ClockReading, ContextId, expire_due, trash_due, warning_due};
+use evenkeel_store::{Lifetime, ReadHandle, StoreError, WriteHandle, state_key};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,12 +26,30 @@ pub struct ExpiringContext {
 }
 
 type Warned = BTreeMap<ContextId, i64>;
+/// When each context was laid to rest, or was first found resting.
+type Rested = BTreeMap<ContextId, ClockReading>;
+
+/// What earlier runs have noted.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+struct Notes {
+    warned: Warned,
+    rested: Rested,
+}
+
+impl Notes {
+    fn read(r: &ReadHandle<'_>) -> Result<Self, StoreError> {
+        let warned = state(r, WARNED)?.unwrap_or_default();
+        Ok(Self { warned, rested: state(r, state_key::RESTED)?.unwrap_or_default() })
+    }
+}
 
 /// What is to be done about a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     /// Its lifetime is over: it is read-only from now on.
     Rest(ContextId),
+    /// It rests, and nobody noted since when: its month begins now.
+    NoteRest(ContextId),
     /// It rests, and its lifetime is not over: the clock was wrong.
     Wake(ContextId),
     /// It has rested for a month.
@@ -43,10 +61,7 @@ enum Step {
 impl Service {
     pub(super) async fn expire(&self, run: &Run) -> Result<Option<String>, ServiceError> {
         let moment = run.moment;
-        let is_idle = run
-            .session
-            .read(move |r| Ok(steps(&r.lifetimes()?, &state(r, WARNED)?.unwrap_or_default(), moment).is_empty()))
-            .await?;
+        let is_idle = run.session.read(move |r| Ok(steps(&r.lifetimes()?, &Notes::read(r)?, moment).is_empty())).await?;
         if is_idle {
             return Ok(None);
         }
@@ -64,19 +79,24 @@ impl Service {
 }
 
 /// What is to be done about each of the contexts.
-fn steps(lifetimes: &[Lifetime], warned: &Warned, moment: Moment) -> Vec<Step> {
-    let now = moment.reading.wall;
-    let rests = moment.hold.is_active(moment.reading.running);
-    lifetimes.iter().filter_map(|lifetime| step(lifetime, warned, now, rests)).collect()
+fn steps(lifetimes: &[Lifetime], notes: &Notes, moment: Moment) -> Vec<Step> {
+    lifetimes.iter().filter_map(|lifetime| step(lifetime, notes, moment)).collect()
 }
 
-fn step(lifetime: &Lifetime, warned: &Warned, now: DateTime<Utc>, deletions_rest: bool) -> Option<Step> {
-    let (id, end) = (lifetime.context_id, lifetime.expires_at);
-    match (lifetime.is_active, expire_due(end, now)) {
+fn step(lifetime: &Lifetime, notes: &Notes, moment: Moment) -> Option<Step> {
+    let (id, end, now) = (lifetime.context_id, lifetime.expires_at, moment.reading);
+    match (lifetime.is_active, expire_due(end, now.wall)) {
         (true, true) => Some(Step::Rest(id)),
-        (true, false) => warning(lifetime, warned, now),
+        (true, false) => warning(lifetime, &notes.warned, now.wall),
         (false, false) => Some(Step::Wake(id)),
-        (false, true) => (!deletions_rest && trash_due(end, now)).then_some(Step::Trash(id)),
+        // A rest from the future was noted by a clock that was ahead, or the counter was lost.
+        (false, true) => match notes.rested.get(&id).filter(|rested| now.since(**rested).is_some()) {
+            None => Some(Step::NoteRest(id)),
+            Some(rested) => {
+                let is_due = trash_due(*rested, now) && !moment.hold.is_active(now.running);
+                is_due.then_some(Step::Trash(id))
+            }
+        },
     }
 }
 
@@ -93,26 +113,36 @@ fn warning(lifetime: &Lifetime, warned: &Warned, now: DateTime<Utc>) -> Option<S
 fn take_steps(w: &mut WriteHandle<'_>, moment: Moment) -> Result<Vec<Step>, StoreError> {
     let now = moment.reading.wall;
     let lifetimes = w.lifetimes()?;
-    let mut warned: Warned = state(w, WARNED)?.unwrap_or_default();
-    let steps = steps(&lifetimes, &warned, moment);
+    let mut notes = Notes::read(w)?;
+    let steps = steps(&lifetimes, &notes, moment);
     for step in &steps {
         match step {
-            Step::Rest(id) => w.set_context_active(*id, false, now)?,
+            Step::Rest(id) => {
+                w.set_context_active(*id, false, now)?;
+                notes.rested.insert(*id, moment.reading);
+            }
+            Step::NoteRest(id) => {
+                notes.rested.insert(*id, moment.reading);
+            }
             Step::Wake(id) => w.set_context_active(*id, true, now)?,
             Step::Trash(id) => w.trash_context(*id, now)?,
             Step::Warn(news) => {
-                warned.insert(news.context_id, news.expires_at.timestamp_millis());
+                notes.warned.insert(news.context_id, news.expires_at.timestamp_millis());
             }
         }
     }
-    // What was warned about and has another end by now needs no memory.
-    let ends = |id: &ContextId, end: &i64| {
-        let of = lifetimes.iter().find(|lifetime| lifetime.context_id == *id).and_then(|lifetime| lifetime.expires_at);
-        of.is_some_and(|expires_at| expires_at.timestamp_millis() == *end)
-    };
-    warned.retain(|id, end| ends(id, end));
-    put_state(w, WARNED, &warned)?;
+    forget_old(&mut notes, &lifetimes, now);
+    put_state(w, WARNED, &notes.warned)?;
+    put_state(w, state_key::RESTED, &notes.rested)?;
     Ok(steps)
+}
+
+/// What was warned about and has another end by now needs no memory, nor does a rest that is over.
+fn forget_old(notes: &mut Notes, lifetimes: &[Lifetime], now: DateTime<Utc>) {
+    let of = |id: &ContextId| lifetimes.iter().find(|lifetime| lifetime.context_id == *id);
+    let ends = |id: &ContextId| of(id).and_then(|lifetime| lifetime.expires_at);
+    notes.warned.retain(|id, end| ends(id).is_some_and(|expires_at| expires_at.timestamp_millis() == *end));
+    notes.rested.retain(|id, _| expire_due(ends(id), now));
 }
 
 fn summary(steps: &[Step]) -> Option<String> {

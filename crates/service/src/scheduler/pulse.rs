@@ -3,9 +3,9 @@
 use super::Started;
 use crate::session::Session;
 use crate::{Service, ServiceError};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold};
-use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
+use evenkeel_store::{ReadHandle, StoreError, WriteHandle, state_key};
 use evenkeel_vault::JobLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,19 +15,37 @@ use std::time::Duration;
 const KEPT_EVERY: Duration = Duration::from_secs(300);
 /// Of several processes one counts, or two windows would make a day pass in half of it.
 const COUNTER: &str = "running";
-/// The last time that the clock was seen at, in milliseconds.
-const SEEN: &str = "clock_seen";
-/// Until when deletions rest.
-const HOLD: &str = "deletion_hold";
 
 /// What one opening of the vault knows of its clocks.
 pub(crate) struct Pulse {
     watch: ClockWatch,
     /// The monotonic time up to which running time is in the vault.
     counted: Duration,
-    /// The clock jumped, and that is not in the vault yet.
-    jumped: bool,
+    /// What the clock did that is not in the vault yet.
+    jump: Jump,
     right: Option<JobLock>,
+}
+
+/// What a jump of the clock has to change in the vault.
+#[derive(Debug, Clone, Copy)]
+struct Jump {
+    /// Deletions are to rest.
+    holds: bool,
+    /// By how much the times that deletions wait by are to be moved.
+    moves: TimeDelta,
+}
+
+impl Jump {
+    const NONE: Self = Self { holds: false, moves: TimeDelta::zero() };
+
+    fn is_none(self) -> bool {
+        !self.holds && self.moves.is_zero()
+    }
+
+    fn and(self, verdict: ClockVerdict) -> Self {
+        let moves = self.moves.checked_add(&verdict.moves()).unwrap_or(verdict.moves());
+        Self { holds: self.holds || verdict != ClockVerdict::Steady, moves }
+    }
 }
 
 /// Both clocks, and whether deletions rest.
@@ -47,9 +65,10 @@ impl Service {
             Some(pulse) => pulse,
             none => none.insert(self.first_pulse(started, session).await?),
         };
-        if let ClockVerdict::Jumped { by } = pulse.watch.observe(sample) {
+        let verdict = pulse.watch.observe(sample);
+        if let ClockVerdict::Jumped { by } = verdict {
             tracing::warn!(minutes = by.num_minutes(), "the clock jumped; deletions rest for a day of running time");
-            pulse.jumped = true;
+            pulse.jump = pulse.jump.and(verdict);
         }
         if pulse.right.is_none() {
             // Until now another process has counted.
@@ -57,21 +76,28 @@ impl Service {
             pulse.counted = sample.monotonic;
         }
         let elapsed = sample.monotonic.saturating_sub(pulse.counted);
-        let jumped = pulse.jumped;
-        if !(jumped || keep || elapsed >= KEPT_EVERY) {
+        let mut jump = pulse.jump;
+        if pulse.right.is_none() {
+            // Who counts saw the same jump; moved twice, times would be wrong again.
+            jump.moves = TimeDelta::zero();
+        }
+        if jump.is_none() && !keep && elapsed < KEPT_EVERY {
             let reading = move |r: &ReadHandle<'_>| Ok(Moment { reading: reading(r, sample.wall, elapsed)?, hold: hold(r)? });
             return session.read(reading).await;
         }
-        let moment = session.write(move |w| kept(w, sample.wall, elapsed, jumped)).await?;
-        (pulse.counted, pulse.jumped) = (sample.monotonic, false);
+        let moment = session.write(move |w| kept(w, sample.wall, elapsed, jump)).await?;
+        (pulse.counted, pulse.jump) = (sample.monotonic, Jump::NONE);
         Ok(moment)
     }
 
     async fn first_pulse(&self, started: &Started, session: &Session) -> Result<Pulse, ServiceError> {
-        let seen = session.read(|r| state::<i64>(r, SEEN)).await?.and_then(DateTime::from_timestamp_millis);
+        let seen = session.read(|r| state::<i64>(r, state_key::CLOCK_SEEN)).await?.and_then(DateTime::from_timestamp_millis);
         let began = started.began;
-        let jumped = seen.is_some_and(|seen| ClockWatch::at_start(seen, began.wall) != ClockVerdict::Steady);
-        Ok(Pulse { watch: ClockWatch::new(began), counted: began.monotonic, jumped, right: self.right_to_count()? })
+        let jump = seen.map_or(Jump::NONE, |seen| Jump {
+            holds: ClockWatch::at_start(seen, began.wall) != ClockVerdict::Steady,
+            moves: ClockWatch::moves_at_start(seen, began.wall),
+        });
+        Ok(Pulse { watch: ClockWatch::new(began), counted: began.monotonic, jump, right: self.right_to_count()? })
     }
 
     fn right_to_count(&self) -> Result<Option<JobLock>, ServiceError> {
@@ -79,13 +105,16 @@ impl Service {
     }
 }
 
-fn kept(w: &mut WriteHandle<'_>, wall: DateTime<Utc>, elapsed: Duration, jumped: bool) -> Result<Moment, StoreError> {
+fn kept(w: &mut WriteHandle<'_>, wall: DateTime<Utc>, elapsed: Duration, jump: Jump) -> Result<Moment, StoreError> {
     let running = Duration::from_millis(w.add_running_ms(millis(elapsed))?);
-    w.put_app_state(SEEN, &wall.timestamp_millis().to_string())?;
+    w.put_app_state(state_key::CLOCK_SEEN, &wall.timestamp_millis().to_string())?;
     let mut hold = hold(w)?;
-    if jumped {
+    if jump.holds {
         hold = hold.after_jump(running);
-        put_state(w, HOLD, &hold)?;
+        put_state(w, state_key::DELETION_HOLD, &hold)?;
+    }
+    if !jump.moves.is_zero() {
+        w.move_times(jump.moves, wall)?;
     }
     Ok(Moment { reading: ClockReading { wall, running }, hold })
 }
@@ -95,7 +124,7 @@ fn reading(r: &ReadHandle<'_>, wall: DateTime<Utc>, elapsed: Duration) -> Result
 }
 
 fn hold(r: &ReadHandle<'_>) -> Result<DeletionHold, StoreError> {
-    Ok(state(r, HOLD)?.unwrap_or_default())
+    Ok(state(r, state_key::DELETION_HOLD)?.unwrap_or_default())
 }
 
 /// Whole milliseconds of a running time.

@@ -2,6 +2,7 @@
 //! is in the files themselves; without it they only count as not yet checked.
 
 use super::info::{BackupId, BackupInfo, BackupResult};
+use super::work::lock_file;
 use chrono::{DateTime, Utc};
 use evenkeel_vault::write_durably;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "backups.json";
+/// Held while the index is read and written anew: what two note at once would else be lost.
+const LOCK: &str = "backups.lock";
 const FORMAT: u32 = 1;
 /// Far more than the entries of any folder need.
 const MOST_BYTES: u64 = 8 << 20;
@@ -85,14 +88,23 @@ pub(super) fn record_damage(path: &Path, reason: &str, checked_at: DateTime<Utc>
 
 /// Forgets the files that are gone.
 pub(super) fn tidy(folder: &Path) {
+    let _turn = turn(folder);
     Index::read(folder).write(folder);
 }
 
 fn put(path: &Path, entry: Entry) {
     let folder: PathBuf = path.parent().unwrap_or(Path::new("")).to_owned();
+    let _turn = turn(&folder);
     let mut index = Index::read(&folder);
     index.put(entry);
     index.write(&folder);
+}
+
+/// Waits for the turn to change the index, among threads and processes; it ends when dropped. Where
+/// a file system has no locks there is none, and a check that is lost is made again.
+fn turn(folder: &Path) -> Option<fs::File> {
+    let locked = lock_file(&folder.join(LOCK));
+    locked.inspect_err(|error| tracing::debug!(%error, "the index of the backups is written without a lock")).ok()
 }
 
 fn name_of(path: &Path) -> String {

@@ -84,8 +84,8 @@ pub fn finish_pending_restore(profile: &Profile, lock: &VaultLock) -> Result<Pen
     Ok(PendingRestore::Undone)
 }
 
-/// Databases that restores have set aside, oldest first. They stay until someone deletes them,
-/// each with the files whose names go on with `-wal` or `-journal`.
+/// Databases that restores have set aside, oldest first, each with the files whose names go on with
+/// `-wal` or `-journal`. They stay until [`remove_set_aside`].
 ///
 /// # Errors
 /// `FolderMissing` or `File` if the profile's folder cannot be listed.
@@ -102,6 +102,25 @@ pub fn set_aside_databases(profile: &Profile) -> Result<Vec<PathBuf>, BackupErro
     }
     found.sort();
     Ok(found)
+}
+
+/// Deletes a database that a restore has set aside, with its log. Whoever calls it has made sure that
+/// a newer backup was verified.
+///
+/// # Errors
+/// `FolderMissing` or `File`, also if `path` is none of [`set_aside_databases`]; what is not deleted is
+/// listed as before.
+pub fn remove_set_aside(profile: &Profile, path: &Path) -> Result<(), BackupError> {
+    let is_pending = Journal::read(profile)?.is_some_and(|journal| journal.aside(profile) == path);
+    if is_pending || !set_aside_databases(profile)?.iter().any(|known| known == path) {
+        return Err(BackupError::file("remove", path, ErrorKind::NotFound.into()));
+    }
+    // The log first: it is listed as long as the database is there.
+    for end in BESIDE {
+        remove_if_there(&with_suffix(path, end))?;
+    }
+    remove_if_there(path)?;
+    sync(path)
 }
 
 /// Fails if the database at `database` is about to be replaced.

@@ -107,7 +107,7 @@ fn back_up(
     index::record(&info);
     if let Some(keep) = request.keep {
         announce(watch, Step::Rotating);
-        if let Err(error) = rotate(request.folder, request.keys(), keep) {
+        if let Err(error) = rotate(request.folder, request.keys(), keep, (profile, request.now), watch) {
             tracing::warn!(%error, "old backups could not be rotated; the new one is whole");
         }
     }

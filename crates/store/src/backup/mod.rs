@@ -28,7 +28,7 @@ pub use check::verify;
 pub use error::BackupError;
 pub use info::{BackupAbout, BackupCounts, BackupId, BackupInfo, BackupKind, BackupResult, BackupStamp, VaultKeys};
 pub(crate) use journal::refuse_pending;
-pub use journal::{PendingRestore, finish_pending_restore, restore_is_pending, set_aside_databases};
+pub use journal::{PendingRestore, finish_pending_restore, remove_set_aside, restore_is_pending, set_aside_databases};
 pub use list::{key_slots, list};
 pub use make::{BackupRequest, make};
 pub use preview::{NamedContext, RestorePreview, preview};

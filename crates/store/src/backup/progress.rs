@@ -18,7 +18,8 @@ pub enum Step {
     Publishing,
     /// The file has its name; noting the check beside it. Can no longer be stopped.
     Recording,
-    /// Deleting backups that are out of their time. Can no longer be stopped.
+    /// Checking again the backups whose checks were lost, and deleting those that are out of their
+    /// time. Stopping it leaves them; the new backup is made.
     Rotating,
     /// Copying the backup's database to the vault's key.
     Rekeying,

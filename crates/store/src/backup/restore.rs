@@ -11,10 +11,9 @@ use super::work::Work;
 use crate::connection::{self, Key};
 use crate::migration::{self, MIGRATIONS};
 use crate::store::{sync_file, sync_folder};
-use crate::{SCHEMA_VERSION, SWEPT, StoreError};
+use crate::{SCHEMA_VERSION, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
 use evenkeel_vault::{KeyFile, Profile, RootKey, Use, VaultError, VaultLock, write_durably};
-use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// A backup to be restored.
@@ -114,31 +113,21 @@ fn make_ready(
     migrate(&ready, &key, proved.front.head.schema, now).map_err(|error| BackupError::of_backup(error, path))
 }
 
-/// Brings the copy to this version's schema, and checks it again if that changed anything. A schema
-/// that this version would refuse to open is refused here.
+/// Brings the copy to this version's schema, checks it again if that changed anything, and begins
+/// every wait for a deletion anew. A schema that this version would refuse to open is refused here.
 fn migrate(ready: &Path, key: &Key, schema: i64, now: DateTime<Utc>) -> Result<BackupCounts, StoreError> {
     let mut connection = connection::open(ready, key)?;
     migration::migrate(&mut connection, MIGRATIONS, now)?;
-    begin_trash_anew(&connection)?;
+    let transaction = connection.transaction()?;
+    // What its scheduler was about to delete is what the user wants back.
+    WriteHandle::new(&transaction).begin_waits_anew(now)?;
+    transaction.commit()?;
     if schema < SCHEMA_VERSION {
         check_connection(&connection)?;
     }
     let counts = census(&connection)?.counts();
     connection.close().map_err(|(_, error)| StoreError::from(error))?;
     Ok(counts)
-}
-
-/// Makes the time in the trash begin again: a backup from before a clean-up holds what was about to
-/// be purged, marked as due, and the next clean-up would take away what was brought back.
-fn begin_trash_anew(connection: &Connection) -> Result<(), StoreError> {
-    for sql in [
-        "UPDATE contexts SET trash_shown_at = NULL, purge_due_running_ms = NULL WHERE deleted_at IS NOT NULL",
-        "UPDATE conversations SET trash_shown_at = NULL, purge_due_running_ms = NULL WHERE deleted_at IS NOT NULL",
-    ] {
-        connection.execute(sql, [])?;
-    }
-    connection.execute("DELETE FROM app_state WHERE key = ?1", [SWEPT])?;
-    Ok(())
 }
 
 fn of(path: &Path) -> impl Fn(StoreError) -> BackupError + '_ {

@@ -88,7 +88,8 @@ fn sweep(profile: &Profile, place: &Path) {
     }
 }
 
-fn lock_file(path: &Path) -> Result<File, BackupError> {
+/// Opens a file, makes it where there is none, and waits for its lock.
+pub(super) fn lock_file(path: &Path) -> Result<File, BackupError> {
     let failed = |source| BackupError::file("lock", path, source);
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

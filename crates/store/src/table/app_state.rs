@@ -2,12 +2,22 @@
 
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 
+/// The keys of what the clock rules remember, which a restore and a jump of the clock change too.
+pub mod state_key {
+    /// The last time that the clock was seen at, in milliseconds.
+    pub const CLOCK_SEEN: &str = "clock_seen";
+    /// Until when deletions rest.
+    pub const DELETION_HOLD: &str = "deletion_hold";
+    /// The reading of the clocks at which a run last looked at what has no mark of its own.
+    pub const SWEPT: &str = "swept";
+    /// The readings at which contexts were laid to rest, by context.
+    pub const RESTED: &str = "expiry_rested";
+    /// The readings at which databases that restores had set aside were first seen, by file name.
+    pub const SET_ASIDE: &str = "set_aside";
+}
+
 /// Milliseconds that the app has run since the vault was made.
 const RUNNING_MS: &str = "running_ms";
-
-/// The key of the last look at deleted messages and drafts, by which they are forgotten later. A
-/// restore takes it away: what comes back is looked at anew.
-pub const SWEPT: &str = "swept";
 
 impl ReadHandle<'_> {
     /// The text under a key.

@@ -232,8 +232,16 @@ impl WriteHandle<'_> {
     /// # Errors
     /// `Storage`, `DiskFull`.
     pub fn forget_deleted_messages(&mut self, before: DateTime<Utc>) -> Result<u32, StoreError> {
-        let sql = "SELECT id FROM deleted_messages WHERE deleted_at < ?1 ORDER BY key";
-        let old: Vec<MessageId> = self.all(sql, [before.timestamp_millis()], |row| id(row, 0))?;
+        self.forget_some_deleted_messages(before, u32::MAX)
+    }
+
+    /// Like [`WriteHandle::forget_deleted_messages`], but at most so many, the first deleted first.
+    ///
+    /// # Errors
+    /// `Storage`, `DiskFull`.
+    pub fn forget_some_deleted_messages(&mut self, before: DateTime<Utc>, most: u32) -> Result<u32, StoreError> {
+        let sql = "SELECT id FROM deleted_messages WHERE deleted_at < ?1 ORDER BY deleted_at, key LIMIT ?2";
+        let old: Vec<MessageId> = self.all(sql, (before.timestamp_millis(), most), |row| id(row, 0))?;
         for &message_id in &old {
             self.forget(message_id)?;
         }
@@ -242,7 +250,7 @@ impl WriteHandle<'_> {
     }
 
     /// Those that were born below it are from now on as if born below its parent.
-    fn forget(&mut self, message_id: MessageId) -> Result<(), StoreError> {
+    pub(super) fn forget(&mut self, message_id: MessageId) -> Result<(), StoreError> {
         let Some(lost) = self.lost(message_id)? else { return Ok(()) };
         let (id, parent) = (bytes(message_id.uuid()), lost.first_parent.map(|parent| bytes(parent.uuid())));
         for sql in [

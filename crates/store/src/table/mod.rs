@@ -1,6 +1,7 @@
 //! One file for each noun: its columns, what reads it and what writes it.
 
 pub(crate) mod app_state;
+mod clock;
 mod composer;
 mod context;
 mod context_list;
@@ -15,6 +16,7 @@ mod job;
 pub(crate) mod lifetime;
 mod message;
 pub(crate) mod model_file;
+pub(crate) mod portion;
 mod preset;
 mod provider;
 mod purge;

@@ -19,6 +19,8 @@ pub(super) enum Doomed<'a> {
     One(ConversationId),
     /// Those of a context, in the trash or not.
     OfContext(ContextId),
+    /// These, in the trash or not.
+    Listed(&'a [ConversationId]),
     /// Those of these that lie in the trash.
     Trashed(&'a [ConversationId]),
     /// Those that were put into the trash, and shown there, before a time.
@@ -27,15 +29,15 @@ pub(super) enum Doomed<'a> {
 
 impl WriteHandle<'_> {
     /// Deletes conversations with everything that hangs on them, and says which. Costs up to 1 ms
-    /// a message: who has many to delete, and others waiting to write, does it in portions.
+    /// a message; [`Store::purge`](crate::Store::purge) does it in portions.
     pub(super) fn purge(&mut self, doomed: Doomed<'_>) -> Result<Vec<ConversationId>, StoreError> {
         match doomed {
             Doomed::One(id) => self.purge_where("id = ?1", [bytes(id.uuid())]),
             Doomed::OfContext(id) => self.purge_where("context_id = ?1", [bytes(id.uuid())]),
+            Doomed::Listed(ids) => self.purge_where("id IN (SELECT unhex (value) FROM json_each (?1))", [hex_list(ids)?]),
             Doomed::Trashed(ids) => {
-                let ids: Vec<String> = ids.iter().map(|id| id.uuid().simple().to_string()).collect();
                 let which = "id IN (SELECT unhex (value) FROM json_each (?1)) AND deleted_at IS NOT NULL";
-                self.purge_where(which, [of_json(&ids)?])
+                self.purge_where(which, [hex_list(ids)?])
             }
             Doomed::TrashedBefore(time) => self.purge_where("deleted_at < ?1 AND trash_shown_at < ?1", [time.timestamp_millis()]),
         }
@@ -125,4 +127,8 @@ impl WriteHandle<'_> {
         )?;
         Ok(())
     }
+}
+
+fn hex_list(ids: &[ConversationId]) -> Result<String, StoreError> {
+    of_json(&ids.iter().map(|id| id.uuid().simple().to_string()).collect::<Vec<_>>())
 }

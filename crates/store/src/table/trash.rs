@@ -1,9 +1,9 @@
 //! The trash: what lies in it, how it gets there and out again.
 
-use crate::column::{bytes, id, maybe_time, of_time, time};
+use crate::column::{bytes, id, maybe_id, maybe_time, of_time, time};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ContextId, TrashId, TrashItem};
+use evenkeel_domain::{ContextId, TrashId, TrashItem, TrashSummary};
 
 impl ReadHandle<'_> {
     /// Everything in the trash, the last deleted first. A context stands for its conversations,
@@ -13,15 +13,21 @@ impl ReadHandle<'_> {
     /// `Storage`, `Damaged` or `DamagedValue`.
     pub fn trash(&self) -> Result<Vec<TrashItem>, StoreError> {
         self.all(
-            "SELECT 0, id, deleted_at, trash_shown_at, purge_due_running_ms FROM contexts
-             WHERE deleted_at IS NOT NULL AND purged_at IS NULL
+            "SELECT 0, c.id, c.deleted_at, c.trash_shown_at, c.purge_due_running_ms, r.name, NULL, NULL
+             FROM contexts c JOIN revisions r ON r.id = c.revision_id
+             WHERE c.deleted_at IS NOT NULL AND c.purged_at IS NULL
              UNION ALL
-             SELECT 1, id, deleted_at, trash_shown_at, purge_due_running_ms FROM conversations WHERE deleted_at IS NOT NULL
+             SELECT 1, v.id, v.deleted_at, v.trash_shown_at, v.purge_due_running_ms, v.title, v.context_id, r.name
+             FROM conversations v JOIN contexts c ON c.id = v.context_id JOIN revisions r ON r.id = c.revision_id
+             WHERE v.deleted_at IS NOT NULL
              ORDER BY 3 DESC, 1, 2",
             [],
             |row| {
                 Ok(TrashItem {
                     id: if row.get(0)? { TrashId::Conversation(id(row, 1)?) } else { TrashId::Context(id(row, 1)?) },
+                    title: row.get(5)?,
+                    context_id: maybe_id(row, 6)?,
+                    context_name: row.get(7)?,
                     deleted_at: time(row, 2)?,
                     shown_at: maybe_time(row, 3)?,
                     purge_due_running_ms: row.get::<_, Option<i64>>(4)?.and_then(|ms| u64::try_from(ms).ok()),
@@ -30,13 +36,64 @@ impl ReadHandle<'_> {
         )
     }
 
-    /// Contexts and conversations in all, in the trash or not.
+    /// How much lies in the trash, and since when.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn trash_summary(&self) -> Result<TrashSummary, StoreError> {
+        let found = self.one(
+            "SELECT count(*), min(deleted_at) FROM (
+                 SELECT deleted_at FROM contexts WHERE deleted_at IS NOT NULL AND purged_at IS NULL
+                 UNION ALL SELECT deleted_at FROM conversations WHERE deleted_at IS NOT NULL)",
+            [],
+            |row| Ok(TrashSummary { count: row.get(0)?, oldest: maybe_time(row, 1)? }),
+        )?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Whether something lies in the trash that was not shown there.
     ///
     /// # Errors
     /// `Storage` or `Damaged`.
-    pub fn item_count(&self) -> Result<u64, StoreError> {
-        let sql = "SELECT (SELECT count(*) FROM contexts WHERE purged_at IS NULL) + (SELECT count(*) FROM conversations)";
-        self.number(sql, [])
+    pub fn has_trash_to_show(&self) -> Result<bool, StoreError> {
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM contexts WHERE deleted_at IS NOT NULL AND trash_shown_at IS NULL AND purged_at IS NULL)
+                       OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at IS NOT NULL AND trash_shown_at IS NULL)";
+        Ok(self.number(sql, [])? > 0)
+    }
+
+    /// The weight of something by which a run's share of a vault is measured: 1 for itself, for each
+    /// conversation, and for each message in them, deleted ones too.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn trash_weight(&self, item: TrashId) -> Result<u64, StoreError> {
+        let (sql, id) = match item {
+            TrashId::Context(id) => (
+                "SELECT 1 + coalesce(sum(1 + v.message_count
+                     + (SELECT count(*) FROM deleted_messages d WHERE d.conversation_id = v.id)), 0)
+                 FROM conversations v WHERE v.context_id = ?1",
+                id.uuid(),
+            ),
+            TrashId::Conversation(id) => (
+                "SELECT 1 + v.message_count + (SELECT count(*) FROM deleted_messages d WHERE d.conversation_id = v.id)
+                 FROM conversations v WHERE v.id = ?1",
+                id.uuid(),
+            ),
+        };
+        self.number(sql, [bytes(id)])
+    }
+
+    /// The weight of everything, in the trash or not.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn vault_weight(&self) -> Result<u64, StoreError> {
+        self.number(
+            "SELECT (SELECT count(*) FROM contexts WHERE purged_at IS NULL) + (SELECT count(*) FROM deleted_messages)
+                 + (SELECT coalesce(sum(1 + message_count), 0) FROM conversations)",
+            [],
+        )
     }
 }
 

@@ -107,7 +107,7 @@ fn a_backup_that_is_killed_leaves_the_ones_before_and_no_half_one() {
         add(&vault.store(), 301, 301);
         vault.back_up(3);
         let left = files(&vault.profile.backups());
-        assert_eq!(left.len(), listed.len() + 2, "{step:?}: {left:?}");
+        assert_eq!(left.len(), listed.len() + 3, "{step:?}: the new one, the index and its lock: {left:?}");
         assert_eq!(files(&vault.profile.dir().join("work")).len(), 1, "{step:?}: only the lock is left");
     }
 }

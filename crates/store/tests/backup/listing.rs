@@ -1,7 +1,7 @@
 //! What a folder of backups is said to hold.
 
-use crate::vault::{Vault, day};
-use evenkeel_store::backup::{self, BackupError, BackupResult};
+use crate::vault::{Vault, day, on};
+use evenkeel_store::backup::{self, BackupError, BackupId, BackupResult, BackupStamp};
 use std::fs;
 
 #[test]
@@ -53,4 +53,47 @@ fn a_file_that_was_exchanged_does_not_inherit_the_check() {
     fs::copy(&second.path, &first.path).unwrap();
     let exchanged = vault.list().into_iter().find(|info| info.path == first.path).unwrap();
     assert_eq!((exchanged.result, exchanged.verified_at), (BackupResult::Unverified, None));
+}
+
+#[test]
+fn checks_that_end_at_once_are_all_noted() {
+    let vault = Vault::with(2);
+    let made: Vec<_> = (1..=6).map(|number| vault.back_up(number)).collect();
+    for _ in 0..3 {
+        fs::remove_file(vault.profile.backups().join("backups.json")).unwrap();
+        std::thread::scope(|scope| {
+            for info in &made {
+                scope.spawn(|| vault.verify(&info.path).unwrap());
+            }
+        });
+        let checked = vault.list().into_iter().filter(|info| info.result == BackupResult::Verified).count();
+        assert_eq!(checked, made.len());
+    }
+}
+
+#[test]
+fn a_lost_index_costs_no_backup_and_the_checks_are_made_again() {
+    let vault = Vault::with(2);
+    let newest_two = |stamps: &[BackupStamp]| {
+        let verified = stamps.iter().filter(|stamp| stamp.verified).map(|stamp| stamp.id);
+        verified.take(2).collect::<Vec<BackupId>>()
+    };
+    for number in 1..=5 {
+        vault.back_up(number);
+    }
+    for damage in [None, Some(b"[\"nonsense\"")] {
+        let index = vault.profile.backups().join("backups.json");
+        match damage {
+            None => fs::remove_file(&index).unwrap(),
+            Some(bytes) => fs::write(&index, bytes).unwrap(),
+        }
+        assert_eq!(vault.list().len(), 5);
+        // Three of the five are checked again, and fall under the rule then; two were not looked at.
+        let (number, folder) = (if damage.is_none() { 6 } else { 8 }, vault.profile.backups());
+        vault.store().backup_to(&vault.request(&folder, number, Some(&newest_two)), &mut on).unwrap();
+        let results: Vec<_> = vault.list().into_iter().map(|info| info.result).collect();
+        let (verified, unverified) = (BackupResult::Verified, BackupResult::Unverified);
+        assert_eq!(results, [verified.clone(), verified, unverified.clone(), unverified], "{damage:?}");
+        vault.back_up(number + 1);
+    }
 }

@@ -31,8 +31,8 @@ fn a_backup_says_what_is_in_it_and_is_proved() {
 fn nothing_is_left_beside_it_and_others_cannot_read_it() {
     let vault = Vault::with(3);
     let info = vault.back_up(1);
-    let index = vault.profile.backups().join("backups.json");
-    assert_eq!(files(&vault.profile.backups()), [index, info.path.clone()]);
+    let (index, lock) = (vault.profile.backups().join("backups.json"), vault.profile.backups().join("backups.lock"));
+    assert_eq!(files(&vault.profile.backups()), [index, lock, info.path.clone()]);
     assert_eq!(files(&vault.profile.dir().join("work")), [vault.profile.dir().join("work/lock")]);
     #[cfg(unix)]
     {

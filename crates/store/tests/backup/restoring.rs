@@ -1,10 +1,10 @@
 //! A restore brings back what was, keeps what is, and says beforehand what changes.
 
-use crate::room::{at, context, context_id, conversation, conversation_id, message};
+use crate::room::{at, context, context_id, conversation, message};
 use crate::vault::{Vault, add, contents, day, failed, files, on, raw};
-use evenkeel_domain::TrashId;
+use evenkeel_domain::{DeletionHold, JobResult, TrashId};
 use evenkeel_store::backup::{self, BackupCounts, BackupError, PendingRestore, Progress, RestoreRequest, Step};
-use evenkeel_store::{SWEPT, Store};
+use evenkeel_store::state_key;
 use evenkeel_vault::{KeyFile, Profile, VaultLock};
 use std::fs;
 use std::ops::ControlFlow;
@@ -28,34 +28,6 @@ fn the_round_trip_is_equal_by_content_and_the_old_vault_is_kept() {
     assert_eq!(files(&vault.profile.dir().join("work")).len(), 1, "only the lock is left");
     add(&vault.store(), 41, 42);
     assert_eq!(vault.store().full_check().unwrap(), Vec::<String>::new());
-}
-
-#[test]
-fn what_comes_back_into_the_trash_is_not_about_to_be_purged() {
-    let vault = Vault::with(2);
-    let (kept, shown) = (TrashId::Context(context_id(1)), |store: &Store| store.read(|r| r.trash()).unwrap());
-    let store = vault.store();
-    store
-        .write(|w| {
-            w.trash_context(context_id(1), at(1))?;
-            w.trash_conversations(&[conversation_id(1)], at(1))?;
-            w.mark_trash_shown(at(2))?;
-            w.set_purge_due(kept, Some(7))?;
-            w.set_purge_due(TrashId::Conversation(conversation_id(1)), Some(7))?;
-            w.put_app_state(SWEPT, "{}")
-        })
-        .unwrap();
-    assert!(shown(&store).iter().all(|item| item.shown_at.is_some() && item.purge_due_running_ms == Some(7)));
-    drop(store);
-    let info = vault.back_up(1);
-    vault.restore(&info.path).unwrap();
-    let store = vault.store();
-    let trash = shown(&store);
-    assert_eq!(trash.len(), 2);
-    for item in trash {
-        assert_eq!((item.deleted_at, item.shown_at, item.purge_due_running_ms), (at(1), None, None));
-    }
-    assert_eq!(store.read(|r| r.app_state(SWEPT)).unwrap(), None);
 }
 
 #[test]
@@ -219,4 +191,62 @@ fn the_preview_says_what_would_change_and_changes_nothing() {
     let preview =
         backup::preview(&info.path, vault.keys(), &Profile::new(vault.folder.path().join("new")), None, &mut on).unwrap();
     assert_eq!((preview.now.messages, preview.returning_messages, preview.returning.len()), (0, 10, 2));
+}
+
+#[test]
+fn a_restored_vault_deletes_nothing_that_it_was_about_to_delete() {
+    let vault = Vault::with(10);
+    let store = vault.store();
+    let (gone, revision) = context(2, "Rational Advisor");
+    store
+        .write(|write| {
+            write.insert_context(&gone, &revision)?;
+            write.insert_conversation(&conversation(2, 1))?;
+            write.delete_message(message(10, None).id, at(30))?;
+            write.trash_context(context_id(2), at(40))?;
+            write.trash_conversations(&[conversation(2, 1).id], at(40))?;
+            write.mark_trash_shown(at(50))?;
+            write.set_purge_due(TrashId::Context(context_id(2)), Some(1_000))?;
+            write.set_purge_due(TrashId::Conversation(conversation(2, 1).id), Some(1_000))?;
+            write.add_running_ms(90_000_000)?;
+            for key in [state_key::SWEPT, state_key::RESTED, state_key::SET_ASIDE] {
+                write.put_app_state(key, "{}")?;
+            }
+            write.plan_job("cleanup", Some(at(60)))?;
+            write.begin_job("cleanup", at(70))
+        })
+        .unwrap();
+    let info = store.backup_to(&vault.request(&vault.profile.backups(), 1, None), &mut on).unwrap();
+    drop(store);
+    vault.restore(&info.path).unwrap();
+    let store = vault.store();
+    let trash = store.read(|read| read.trash()).unwrap();
+    let times: Vec<_> = trash.iter().map(|item| (item.deleted_at, item.shown_at, item.purge_due_running_ms)).collect();
+    assert_eq!(times, [(at(40), None, None); 2], "it has to be shown anew");
+    let job = store.read(|read| read.job("cleanup")).unwrap().unwrap();
+    assert_eq!((job.is_begun(), job.next_run_at, job.result), (false, None, Some(JobResult::Interrupted)));
+    let state = |key| store.read(|read| read.app_state(key)).unwrap();
+    assert_eq!([state_key::SWEPT, state_key::RESTED, state_key::SET_ASIDE].map(state), [None, None, None]);
+    let hold: DeletionHold = serde_json::from_str(&state(state_key::DELETION_HOLD).unwrap()).unwrap();
+    let running = std::time::Duration::from_millis(store.read(|read| read.running_ms()).unwrap());
+    assert_eq!(hold.left(running), evenkeel_domain::HOLD_AFTER_JUMP);
+    assert_eq!(state(state_key::CLOCK_SEEN), Some(day(50).timestamp_millis().to_string()));
+    assert_eq!(store.read(|read| read.deleted_message_count(day(50))).unwrap(), 0, "a week begins for them too");
+    assert_eq!(store.full_check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_database_set_aside_can_be_deleted_with_its_log_and_nothing_else_can() {
+    let vault = Vault::with(2);
+    let info = vault.back_up(1);
+    let aside = vault.restore(&info.path).unwrap().set_aside.unwrap();
+    let log = vault.profile.dir().join(format!("{}-wal", aside.file_name().unwrap().to_str().unwrap()));
+    fs::write(&log, b"what was in its log").unwrap();
+    for other in [vault.profile.database(), log.clone(), info.path.clone(), vault.folder.path().join("vault.db.pre-restore-1")] {
+        assert!(backup::remove_set_aside(&vault.profile, &other).is_err(), "{}", other.display());
+    }
+    assert!(aside.exists() && log.exists() && info.path.exists());
+    backup::remove_set_aside(&vault.profile, &aside).unwrap();
+    assert_eq!(backup::set_aside_databases(&vault.profile).unwrap(), Vec::<std::path::PathBuf>::new());
+    assert!(!aside.exists() && !log.exists() && vault.profile.database().exists());
 }

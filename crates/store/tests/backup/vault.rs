@@ -98,7 +98,7 @@ impl Vault {
         backup::restore(&RestoreRequest { path, root: &self.root, profile, lock, now: day(50) }, &mut on)
     }
 
-    /// Every row of every table, as text.
+    /// Every row of every table but the app's own state, as text.
     pub fn contents(&self) -> Vec<String> {
         contents(&self.profile.database(), &self.database_key())
     }
@@ -120,7 +120,8 @@ pub fn add(store: &Store, from: u64, to: u64) {
 
 pub fn contents(path: &Path, key: &[u8; 32]) -> Vec<String> {
     let connection = raw(path, key);
-    let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").unwrap();
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'app_state' ORDER BY name";
+    let mut tables = connection.prepare(sql).unwrap();
     let names: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
     let mut rows = Vec::new();
     for name in names {

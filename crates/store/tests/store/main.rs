@@ -7,6 +7,7 @@ mod durability;
 mod figures;
 mod notes;
 mod opening;
+mod portions;
 mod room;
 mod searching;
 mod secrecy;

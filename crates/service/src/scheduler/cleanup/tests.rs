@@ -1,5 +1,5 @@
 use super::*;
-use evenkeel_domain::{ClockReading, ContextId, DeletionHold};
+use evenkeel_domain::{ContextId, DeletionHold};
 use proptest::prelude::*;
 
 const DAY: i64 = 86_400;
@@ -14,7 +14,8 @@ fn moment(wall: i64, running: u64) -> Moment {
 
 fn item(mark: Option<u64>) -> TrashItem {
     let id = TrashId::Context(ContextId::from_parts(at(0), [1; 10]));
-    TrashItem { id, deleted_at: at(0), shown_at: Some(at(0)), purge_due_running_ms: mark }
+    let (title, context_id, context_name) = ("Ada".to_owned(), None, None);
+    TrashItem { id, title, context_id, context_name, deleted_at: at(0), shown_at: Some(at(0)), purge_due_running_ms: mark }
 }
 
 #[test]
@@ -32,7 +33,7 @@ fn two_runs_a_day_of_running_time_apart_purge() {
 
 #[test]
 fn what_has_no_mark_gets_two_looks_too() {
-    let look = Look { wall: at(0), running_ms: 1_000 };
+    let look = moment(0, 1).reading;
     assert_eq!(swept(None, moment(0, 1)), (None, true));
     assert_eq!(swept(Some(look), moment(DAY, 86_400)), (None, false));
     assert_eq!(swept(Some(look), moment(DAY, 86_401)), (Some(look), true));
@@ -58,7 +59,7 @@ proptest! {
                 prop_assert!(limits(ripe).0 <= now.reading.wall - TRASH_BEFORE_PURGE);
             }
             if again {
-                look = Some(Look { wall: now.reading.wall, running_ms: millis(now.reading.running) });
+                look = Some(now.reading);
                 noted_at = running;
             }
         }

@@ -52,8 +52,8 @@ proptest! {
         let lasts = verified.iter().map(|info| info.verified_at).max();
         prop_assert!(lasts.is_none_or(|last| left.iter().any(|i| i.result == BackupResult::Verified && i.verified_at == last)));
         for info in &folder {
-            let is_ours = matches!(info.result, BackupResult::Verified | BackupResult::Unverified);
-            prop_assert!(is_ours || !gone.contains(&info.path), "not ours to delete: {info:?}");
+            let is_known = info.result == BackupResult::Verified;
+            prop_assert!(is_known || !gone.contains(&info.path), "not ours to delete, or never looked at: {info:?}");
         }
     }
 }
