@@ -22,8 +22,12 @@ impl Service {
     /// Where the vault stands. The first call opens it by keychain; while the keychain waits for
     /// the user, each call listens for the answer for a moment.
     pub async fn vault_status(&self) -> VaultStatus {
-        if self.0.gate.is_untried() || self.0.gate.state().0 == VaultState::Waiting {
+        let is_first = self.0.gate.is_untried();
+        if is_first || self.0.gate.state().0 == VaultState::Waiting {
             self.open_by(UnlockMethod::Keychain).await;
+        }
+        if is_first {
+            self.forget_left_items();
         }
         self.status()
     }
@@ -161,6 +165,16 @@ impl Service {
             }
         }
         None
+    }
+
+    /// Removes what a locked keychain has kept of vaults that were erased; nobody waits for it.
+    fn forget_left_items(&self) {
+        let (profile, keychain) = (self.0.options.profile.clone(), self.0.options.keychain.clone());
+        tokio::task::spawn_blocking(move || match evenkeel_vault::forget_left_items(&profile, &*keychain) {
+            Ok(0) => {}
+            Ok(left) => tracing::warn!(left, "the keychain keeps items of vaults that were erased"),
+            Err(error) => tracing::warn!(%error, "the note of keychain items could not be read or written"),
+        });
     }
 
     fn status(&self) -> VaultStatus {

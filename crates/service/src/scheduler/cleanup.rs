@@ -3,7 +3,7 @@
 use super::pulse::{Moment, millis, put_state, state};
 use super::run::Run;
 use crate::{Service, ServiceError};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, TrashId, TrashItem, purge_allowance, purge_step,
 };
@@ -11,12 +11,10 @@ use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long what was typed and never sent is kept.
-const DRAFTS_KEPT: TimeDelta = TimeDelta::days(90);
 /// When a run last looked at what has no mark of its own.
 const SWEPT: &str = "swept";
 
-/// Both clocks when a run looked at deleted messages and drafts. What is older at that time may be
+/// Both clocks when a run looked at deleted messages. What is older at that time may be
 /// forgotten a day of running time later: the two looks that everything in the trash gets too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Look {
@@ -31,7 +29,7 @@ struct Work {
     marks: Vec<(TrashId, Option<u64>)>,
     /// What is purged now, deleted first before the others.
     due: Vec<TrashItem>,
-    /// Deleted messages and drafts of before this look are forgotten now.
+    /// Deleted messages of before this look are forgotten now.
     sweep: Option<Look>,
     /// The look is noted anew.
     looks_again: bool,
@@ -78,10 +76,7 @@ fn work(r: &ReadHandle<'_>, moment: Moment) -> Result<Work, StoreError> {
     due.truncate(purge_allowance(total, due.len(), false));
     let (ripe, looks_again) = swept(state(r, SWEPT)?, moment);
     let sweep = match ripe {
-        Some(look) => {
-            let (messages, drafts) = limits(look);
-            (r.deleted_message_count(messages)? + r.composer_draft_count(drafts)? > 0).then_some(look)
-        }
+        Some(look) => (r.deleted_message_count(limit(look))? > 0).then_some(look),
         None => None,
     };
     Ok(Work { marks, due, sweep, looks_again })
@@ -119,10 +114,9 @@ fn swept(look: Option<Look>, moment: Moment) -> (Option<Look>, bool) {
     (is_ripe.then_some(look), is_ripe)
 }
 
-/// Before which times deleted messages and drafts are forgotten.
-fn limits(look: Look) -> (DateTime<Utc>, DateTime<Utc>) {
-    let before = |by| look.wall.checked_sub_signed(by).unwrap_or(DateTime::<Utc>::MIN_UTC);
-    (before(TRASH_BEFORE_PURGE), before(DRAFTS_KEPT))
+/// Before which time deleted messages are forgotten.
+fn limit(look: Look) -> DateTime<Utc> {
+    look.wall.checked_sub_signed(TRASH_BEFORE_PURGE).unwrap_or(DateTime::<Utc>::MIN_UTC)
 }
 
 fn set_marks(w: &mut WriteHandle<'_>, marks: Vec<(TrashId, Option<u64>)>) -> Result<(), StoreError> {
@@ -142,7 +136,7 @@ fn purge(
     due: &[TrashItem],
     sweep: Option<Look>,
     moment: Moment,
-) -> Result<[(usize, &'static str); 4], StoreError> {
+) -> Result<[(usize, &'static str); 3], StoreError> {
     let (mut contexts, mut conversations) = (0, Vec::new());
     let trash = w.trash()?;
     for item in due.iter().filter(|item| trash.contains(item)) {
@@ -155,17 +149,12 @@ fn purge(
         }
     }
     let conversations = w.purge_conversations(&conversations)?.len();
-    let (messages, drafts) = match sweep.map(limits) {
-        Some((messages, drafts)) => (w.forget_deleted_messages(messages)?, w.forget_composer_drafts(drafts)?),
-        None => (0, 0),
+    let messages = match sweep.map(limit) {
+        Some(before) => w.forget_deleted_messages(before)?,
+        None => 0,
     };
     let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-    Ok([
-        (contexts, "contexts purged"),
-        (conversations, "conversations purged"),
-        (number(messages), "messages forgotten"),
-        (number(drafts), "drafts forgotten"),
-    ])
+    Ok([(contexts, "contexts purged"), (conversations, "conversations purged"), (number(messages), "messages forgotten")])
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// Running time that may be lost when the process is killed.
 const KEPT_EVERY: Duration = Duration::from_secs(300);
+/// How often what was learnt of the models' tokens is kept.
+const FACTORS_EVERY: Duration = Duration::from_secs(60);
 /// Of several processes one counts, or two windows would make a day pass in half of it.
 const COUNTER: &str = "running";
 /// The last time that the clock was seen at, in milliseconds.
@@ -27,6 +29,8 @@ pub(crate) struct Pulse {
     counted: Duration,
     /// The clock jumped, and that is not in the vault yet.
     jumped: bool,
+    /// The monotonic time at which what the models have taught was last kept.
+    factors_kept: Duration,
     right: Option<JobLock>,
 }
 
@@ -56,6 +60,10 @@ impl Service {
             pulse.right = self.right_to_count()?;
             pulse.counted = sample.monotonic;
         }
+        if sample.monotonic.saturating_sub(pulse.factors_kept) >= FACTORS_EVERY {
+            pulse.factors_kept = sample.monotonic;
+            session.keep_factors().await;
+        }
         let elapsed = sample.monotonic.saturating_sub(pulse.counted);
         let jumped = pulse.jumped;
         if !(jumped || keep || elapsed >= KEPT_EVERY) {
@@ -71,7 +79,8 @@ impl Service {
         let seen = session.read(|r| state::<i64>(r, SEEN)).await?.and_then(DateTime::from_timestamp_millis);
         let began = started.began;
         let jumped = seen.is_some_and(|seen| ClockWatch::at_start(seen, began.wall) != ClockVerdict::Steady);
-        Ok(Pulse { watch: ClockWatch::new(began), counted: began.monotonic, jumped, right: self.right_to_count()? })
+        let (watch, counted) = (ClockWatch::new(began), began.monotonic);
+        Ok(Pulse { watch, counted, jumped, factors_kept: counted, right: self.right_to_count()? })
     }
 
     fn right_to_count(&self) -> Result<Option<JobLock>, ServiceError> {

@@ -114,7 +114,8 @@ export interface UpkeepBackend {
 
   dataSummary(): Promise<DataSummary>;
   /** Destroys the vault, its backups and its key; `confirmation` is the English word. */
-  dataErase(confirmation: string, models: boolean): Promise<void>;
+  /** Answers whether the keychain let go of the key. */
+  dataErase(confirmation: string, models: boolean): Promise<boolean>;
 
   featureList(): Promise<FeatureInfo[]>;
 }

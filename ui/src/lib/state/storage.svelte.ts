@@ -10,6 +10,8 @@ export class Storage {
   summary = $state.raw<DataSummary | null>(null);
   error = $state.raw<ErrorBody | null>(null);
   erasing = $state(false);
+  /** After erasing: the keychain has kept the key. */
+  keyLeft = $state(false);
   private readonly backend: Backend;
 
   constructor(backend: Backend) {
@@ -29,7 +31,7 @@ export class Storage {
   async erase(models: boolean): Promise<ErrorBody | null> {
     this.erasing = true;
     try {
-      await this.backend.dataErase(ERASE, models);
+      this.keyLeft = !(await this.backend.dataErase(ERASE, models));
       this.summary = null;
       return null;
     } catch (thrown) {
