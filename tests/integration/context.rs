@@ -203,7 +203,12 @@ async fn the_number_of_contexts_has_its_limit_and_the_trash_does_not_count() {
 #[tokio::test]
 async fn advice_and_history_follow_the_model() {
     let world = World::new().await;
-    let persona = |text: &str| PersonaDraft { name: "Mara".into(), system_prompt: text.into(), personality: String::new() };
+    let persona = |text: &str| PersonaDraft {
+        name: "Mara".into(),
+        system_prompt: text.into(),
+        personality: String::new(),
+        max_tokens: Some(2_001),
+    };
     let codes = |advice: &[PersonaAdvice]| advice.iter().map(|one| one.code.clone()).collect::<Vec<_>>();
     let good = "Mara has a view of its own and does not take over the user's mood.";
     assert_eq!(world.service.context_advice(persona(good), None).await.unwrap(), []);
@@ -215,6 +220,8 @@ async fn advice_and_history_follow_the_model() {
     let provider = world.provider_with(&world.server.base_url(), 30, Some(4_000)).await;
     let recommended = world.service.context_recommended_history(None).await.unwrap();
     assert_eq!(recommended, RecommendedHistory { window: 4_000, max_history_tokens: 3_000 });
+    let advice = world.service.context_advice(persona(good), None).await.unwrap();
+    assert_eq!((codes(&advice), advice[0].details["tokens"].as_str()), (vec!["reply_too_long".to_owned()], "2000"));
     let model = ModelChoice { provider_id: provider.id, model: "scripted".into() };
     let long = format!("{good} {}", "Mara listens. ".repeat(600));
     let advice = world.service.context_advice(persona(&long), Some(model)).await.unwrap();
@@ -222,4 +229,50 @@ async fn advice_and_history_follow_the_model() {
     assert_eq!(too_long.details["window"], "4000");
     let error = world.service.context_advice(persona(&"x".repeat(32_001)), None).await.unwrap_err();
     assert_eq!(field_of(error), (ErrorCode::InvalidParameter, "systemPrompt".to_owned()));
+}
+
+#[tokio::test]
+async fn a_reply_takes_at_most_half_of_a_window_that_is_known() {
+    let world = World::new().await;
+    let long = |most: u32| ContextDraft { max_tokens: most, local_only: false, ..draft("Mara") };
+    let old = world.service.context_create(long(9_000)).await.unwrap();
+    let provider = world.provider_with(&world.server.base_url(), 30, Some(2_048)).await;
+    let refused = world.service.context_create(long(1_025)).await.unwrap_err().to_body();
+    assert_eq!((refused.code, refused.details["field"].as_str()), (ErrorCode::InvalidParameter, "maxTokens"));
+    assert_eq!((refused.details["value"].as_str(), &refused.details["range"][..9]), ("1025", "1 to 1024"));
+    let fits = world.service.context_create(long(1_024)).await.unwrap();
+
+    let patch = |max_tokens| ContextPatch { max_tokens, tags: Some(vec!["one".into()]), ..ContextPatch::default() };
+    assert_eq!(world.service.context_update(old.id, patch(None)).await.unwrap().max_tokens, 9_000, "it may stay as it was");
+    assert_eq!(world.service.context_update(old.id, patch(Some(9_000))).await.unwrap().tags, ["one"]);
+    let error = world.service.context_update(fits.id, patch(Some(1_500))).await.unwrap_err();
+    assert_eq!(field_of(error), (ErrorCode::InvalidParameter, "maxTokens".into()));
+    assert_eq!(world.service.context_get(fits.id).await.unwrap().tags.len(), 2, "nothing of it was written");
+
+    // What nobody has chosen is held to what fits; what was chosen is refused.
+    assert_eq!(world.counselor().await.max_tokens, 1_024);
+    let overrides = PresetOverrides { max_tokens: Some(1_200), ..PresetOverrides::default() };
+    let preset = PresetId::new("preset-calm-counselor");
+    let error = world.service.context_create_from_preset(preset, overrides).await.unwrap_err();
+    assert_eq!(field_of(error), (ErrorCode::InvalidParameter, "maxTokens".into()));
+    assert_eq!(world.service.context_duplicate(old.id).await.unwrap().max_tokens, 9_000);
+
+    // Another model with another window: what it takes counts.
+    world.server.set_models(65_536, std::time::Duration::ZERO);
+    let draft = ProviderDraft {
+        id: Some(provider.id),
+        kind: provider.kind,
+        name: provider.name,
+        base_url: provider.base_url,
+        key: None,
+        extra_headers: provider.extra_headers,
+        manual_models: vec![],
+        window_override: None,
+        timeout_seconds: 30,
+    };
+    world.service.provider_save(draft).await.unwrap();
+    world.service.context_create(long(9_000)).await.unwrap();
+    assert_eq!(world.service.context_recommended_history(None).await.unwrap().window, 65_536);
+    let error = world.service.context_create(long(32_769)).await.unwrap_err();
+    assert_eq!(field_of(error), (ErrorCode::InvalidParameter, "maxTokens".into()));
 }

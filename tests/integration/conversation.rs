@@ -268,3 +268,30 @@ async fn the_number_of_messages_of_a_context_has_its_limit() {
     assert_eq!(world.send(edit).await.unwrap_err().to_body().details["limit"], "100");
     assert_eq!(world.service.conversation_open(conversation.id).await.unwrap().conversation.message_count, 3);
 }
+
+#[tokio::test]
+async fn a_message_that_does_not_exist_is_refused_with_the_conversations_that_do() {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let context = world.counselor().await;
+    let id = MessageId::from_parts(chrono::DateTime::UNIX_EPOCH, [7; 10]);
+    let service = &world.service;
+    let alone = service.conversation_open_at(id).await.unwrap_err().to_body();
+    assert_eq!((alone.code, alone.details["existing"].as_str()), (ErrorCode::NotFound, "none"));
+    for number in 0..22 {
+        world.exchange(context.id, None, &format!("Question {number}"), "Answer.").await;
+    }
+    for error in [
+        service.conversation_open_at(id).await.err(),
+        service.conversation_earlier(id, 5).await.err(),
+        service.message_after(id, 5).await.err(),
+        service.conversation_select_branch(id).await.err(),
+        world.send(SendRequest::Regenerate { message_id: id }).await.err(),
+    ] {
+        let body = error.unwrap().to_body();
+        assert_eq!(body.code, ErrorCode::NotFound, "{body}");
+        let listed = &body.details["existing"];
+        assert_eq!(listed.matches("Question ").count(), 20, "{listed}");
+        assert!(listed.contains("Question 21") && body.message.contains(&id.to_string()));
+    }
+}

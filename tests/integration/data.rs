@@ -5,6 +5,8 @@ use evenkeel_domain::*;
 use evenkeel_service::*;
 use evenkeel_testkit::scripted_server::Answer;
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
@@ -54,7 +56,7 @@ async fn erasing_wants_the_word_and_then_leaves_nothing() {
     }
     assert_eq!(world.service.context_list(ContextQuery::default()).await.unwrap().contexts.len(), 1);
 
-    world.service.data_erase("ERASE".into(), false).await.unwrap();
+    assert!(world.service.data_erase("ERASE".into(), false).await.unwrap(), "the key is gone too");
     assert_eq!(world.service.vault_status().await.state, VaultState::New);
     assert_eq!(names(&profile), ["letter.txt", "models", "vault.lock"]);
     assert_eq!((names(&profile.join("models")), world.keychain.secrets().len()), (vec!["own.gguf".to_owned()], 0));
@@ -79,6 +81,30 @@ async fn an_erasure_that_was_cut_off_is_finished_at_the_next_start() {
     assert_eq!(world.service.vault_status().await.state, VaultState::New);
     assert_eq!(names(&profile), ["models", "vault.lock"]);
     open_new(&world.service).await;
+}
+
+#[tokio::test]
+async fn a_key_in_a_locked_keychain_is_told_and_removed_by_a_later_start() {
+    let mut world = World::new().await;
+    let profile = world.dir.path().join("profile");
+    for name in ["vault.keys", "vault.keys.2"] {
+        std::fs::write(profile.join(name), b"damaged meanwhile").unwrap();
+    }
+    world.keychain.keeps.store(true, Ordering::SeqCst);
+    assert!(!world.service.data_erase("ERASE".into(), false).await.unwrap());
+    assert_eq!((world.service.vault_status().await.state, world.keychain.secrets().len()), (VaultState::New, 1));
+    assert_eq!(names(&profile), ["forgetting.json", "models", "vault.lock"]);
+    open_new(&world.service).await;
+    assert_eq!(world.keychain.secrets().len(), 2);
+    world.keychain.keeps.store(false, Ordering::SeqCst);
+    world.restart().await;
+    let until = Instant::now() + Duration::from_secs(20);
+    while profile.join("forgetting.json").exists() {
+        assert!(Instant::now() < until, "the old key was never removed");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(world.keychain.secrets().len(), 1);
+    world.restart().await;
 }
 
 #[tokio::test]
@@ -136,4 +162,44 @@ async fn a_full_vault_takes_no_message_and_says_so() {
     let error = world.send(request).await.unwrap_err().to_body();
     assert_eq!((error.code, error.details["limit"].as_str()), (ErrorCode::LimitReached, "65536"));
     assert_eq!(world.store().read(|r| r.message_count(context.id)).unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_full_vault_takes_nothing_new_until_something_is_deleted() {
+    let mut world = World::new().await;
+    let context = with_a_message(&world).await;
+    let preset = PresetId::new("preset-calm-counselor");
+    let mine = world.service.preset_duplicate(preset.clone()).await.unwrap();
+    let (large, key) = ("large ".repeat(150_000), DraftKey::Context(context.id));
+    let used = |world: &World| world.store().read(|r| r.used_bytes()).unwrap();
+    let before = used(&world);
+    world.service.draft_put(key, large.clone()).await.unwrap();
+    assert!(used(&world) > before + 800_000);
+    world.service.shutdown().await;
+    let mut small = options(world.dir.path(), world.keychain.clone(), world.clock.clone());
+    small.limits.vault_bytes = before + 400_000;
+    world.service = Service::new(small).unwrap();
+    assert_eq!(world.service.vault_status().await.state, VaultState::Open);
+
+    let service = &world.service;
+    for refused in [
+        service.context_create_from_preset(preset.clone(), PresetOverrides::default()).await.err(),
+        service.context_duplicate(context.id).await.err(),
+        service.preset_duplicate(mine.id.clone()).await.err(),
+        service.preset_from_context(context.id, "Mine".into()).await.err(),
+        service.draft_put(key, "more".into()).await.err(),
+    ] {
+        let error = refused.unwrap().to_body();
+        assert_eq!((error.code, error.details["field"].as_str()), (ErrorCode::LimitReached, "limits.vaultBytes"));
+    }
+    assert_eq!(service.draft_get(key).await.unwrap(), large, "what was typed before is still there");
+    // Deleting lifts it at once, before the disk has its room back.
+    service.draft_put(key, String::new()).await.unwrap();
+    let file = std::fs::metadata(world.dir.path().join("profile/vault.db")).unwrap().len();
+    assert!(used(&world) < before + 100_000, "{} of a file of {file}", used(&world));
+    service.preset_duplicate(mine.id).await.unwrap();
+    service.context_duplicate(context.id).await.unwrap();
+    service.draft_put(key, "more".into()).await.unwrap();
+    world.server.push(Answer::reply(&["Yes."]));
+    world.say(context.id, None, "And now?").await;
 }

@@ -21,7 +21,7 @@ async fn world() -> (World, Context) {
     world.scripted_provider().await;
     let context = world.counselor().await;
     world.service.run_due_jobs().await.unwrap();
-    assert_eq!(world.run_after(hours(2)).await.len(), 4);
+    assert_eq!(world.run_after(hours(2)).await.len(), 5);
     (world, context)
 }
 
@@ -49,8 +49,7 @@ async fn a_context_is_warned_about_once_extended_laid_to_rest_and_purged_behind_
     world.run_after(hours(3)).await;
     assert!(heard.try_recv().is_err(), "one end is told once");
 
-    let patch = ContextPatch { expiry_days: context.expiry_days, ..ContextPatch::default() };
-    world.service.context_update(context.id, patch.clone()).await.unwrap();
+    world.service.context_extend(context.id).await.unwrap();
     world.run_after(hours(23)).await;
     assert!(stored(&world, context.id).is_active && heard.try_recv().is_err());
 
@@ -137,21 +136,25 @@ async fn a_sleeping_machine_and_a_closed_app_catch_up() {
     let mut heard = world.service.context_expirings();
     world.clock.0.advance(days(13));
     let ran: Vec<_> = world.run_after(TimeDelta::zero()).await.into_iter().map(|job| job.name).collect();
-    assert_eq!(ran, ["expiry", "backup", "cleanup", "vacuum"]);
+    assert_eq!(ran, ["expiry", "backup", "cleanup", "vacuum", "title"]);
     assert_eq!(heard.try_recv().unwrap().context_id, context.id);
     world.service.shutdown().await;
     world.clock.0.advance(days(2));
     world.restart().await;
     world.run_after(TimeDelta::zero()).await;
     assert!(!stored(&world, context.id).is_active);
-    // Extending it wakes it.
-    let patch = ContextPatch { expiry_days: Some(3), ..ContextPatch::default() };
-    world.service.context_update(context.id, patch).await.unwrap();
+    // An edit that names the lifetime it has leaves it asleep; another lifetime wakes it.
+    let patch = |days| ContextPatch { expiry_days: days, tags: Some(vec!["work".into()]), ..ContextPatch::default() };
+    let before = stored(&world, context.id).expires_at;
+    let edited = world.service.context_update(context.id, patch(context.expiry_days)).await.unwrap();
+    assert_eq!((edited.tags.len(), edited.is_active, edited.expires_at), (1, false, before));
+    assert!(!stored(&world, context.id).is_active);
+    world.service.context_update(context.id, patch(Some(3))).await.unwrap();
     assert!(stored(&world, context.id).is_active);
 }
 
 #[tokio::test]
-async fn old_drafts_and_deleted_messages_are_forgotten_after_two_looks() {
+async fn deleted_messages_are_forgotten_after_two_looks_and_drafts_stay_as_typed() {
     let (world, context) = world().await;
     let patch = ContextPatch { expiry_days: Some(3_650), ..ContextPatch::default() };
     world.service.context_update(context.id, patch).await.unwrap();
@@ -163,17 +166,18 @@ async fn old_drafts_and_deleted_messages_are_forgotten_after_two_looks() {
     world.store().write(|w| w.delete_message(message, now)).unwrap();
     let left = |world: &World| {
         let end = world.clock.0.now() + days(1);
-        world.store().read(|r| Ok((r.deleted_message_count(end)?, r.composer_draft_count(end)?))).unwrap()
+        world.store().read(|r| r.deleted_message_count(end)).unwrap()
     };
     for _ in 0..4 {
         world.run_after(days(2)).await;
-        assert_eq!(left(&world), (1, 1));
+        assert_eq!(left(&world), 1);
     }
     world.run_after(days(2)).await;
-    assert_eq!(left(&world), (0, 1), "it was a week old at the look before");
-    world.run_after(days(80)).await;
-    world.run_after(days(2)).await;
-    assert_eq!(left(&world), (0, 0));
+    assert_eq!(left(&world), 0, "it was a week old at the look before");
+    for _ in 0..4 {
+        world.run_after(days(40)).await;
+    }
+    assert_eq!(world.service.draft_get(key).await.unwrap(), "half a thought");
     let purges = world.service.backup_list().await.unwrap();
     assert!(purges.iter().any(|one| one.kind == Some(BackupKind::BeforePurge)));
 }

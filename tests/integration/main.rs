@@ -21,6 +21,7 @@ mod package;
 mod paging;
 mod preset;
 mod provider_errors;
+mod sharing;
 mod support;
 mod title;
 mod trash;

@@ -150,3 +150,33 @@ async fn an_unknown_provider_lists_those_that_exist() {
     assert_eq!((error.code, error.details["id"].as_str()), (ErrorCode::NotFound, unknown.to_string().as_str()));
     assert!(error.details["existing"].contains(&format!("Scripted ({})", known.id)), "{error}");
 }
+
+#[tokio::test]
+async fn what_a_refusal_has_taught_of_the_models_tokens_outlives_the_app() {
+    let mut world = World::new().await;
+    let (context, conversation) = long_conversation(&world).await;
+    let kept = |world: &World| world.store().read(|r| r.app_state("token_factors")).unwrap();
+    world.service.run_due_jobs().await.unwrap();
+    world.server.push(too_long());
+    world.server.push(Answer::reply(&["still here"]));
+    let before = world.server.requests().len();
+    world.say(context.id, Some(conversation.id), "Are you still there?").await;
+    let refused = messages(&world.server.requests()[before]);
+    assert_eq!(kept(&world), None, "not with every reply");
+    world.run_after(chrono::TimeDelta::seconds(61)).await;
+    let known = kept(&world).expect("once a minute");
+    assert!(known.contains("\"model\":\"scripted\"") && known.contains("\"factor\":2.0"), "{known}");
+
+    // A kill in between costs nothing; a lock keeps what was learnt since.
+    world.server.push(too_long());
+    world.server.push(Answer::reply(&["still here"]));
+    world.say(context.id, Some(conversation.id), "And now?").await;
+    world.restart().await;
+    assert!(kept(&world).unwrap().contains("\"factor\":4.0"));
+    world.server.push(Answer::reply(&["at once"]));
+    let before = world.server.requests().len();
+    let (reply, error) = ended(&world.say(context.id, Some(conversation.id), "Once more?").await);
+    assert_eq!((reply.unwrap().content.as_str(), error), ("at once", None));
+    let asked = &world.server.requests()[before..];
+    assert!(asked.len() == 1 && messages(&asked[0]) < refused, "{} messages of {refused}", messages(&asked[0]));
+}

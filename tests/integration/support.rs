@@ -11,38 +11,46 @@ use evenkeel_vault::{KeyFile, KeychainError, Profile, SecretStore, Use, unlock_k
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use uuid::Uuid;
 
 /// A keychain in memory: these tests are about what stands above it; `crates/vault` tests the real one.
 #[derive(Default)]
-pub struct MemoryKeychain(Mutex<HashMap<Uuid, String>>);
+pub struct MemoryKeychain {
+    secrets: Mutex<HashMap<Uuid, String>>,
+    /// It does not let go of anything.
+    pub keeps: AtomicBool,
+}
 
 impl SecretStore for MemoryKeychain {
     fn get(&self, vault: Uuid) -> Result<SecretString, KeychainError> {
-        let found = self.0.lock().unwrap().get(&vault).cloned();
+        let found = self.secrets.lock().unwrap().get(&vault).cloned();
         found.map(SecretString::from).ok_or(KeychainError::Missing)
     }
 
     fn set(&self, vault: Uuid, secret: &SecretString) -> Result<(), KeychainError> {
-        self.0.lock().unwrap().insert(vault, secret.expose_secret().to_owned());
+        self.secrets.lock().unwrap().insert(vault, secret.expose_secret().to_owned());
         Ok(())
     }
 
     fn delete(&self, vault: Uuid) -> Result<(), KeychainError> {
-        self.0.lock().unwrap().remove(&vault);
+        if self.keeps.load(Ordering::SeqCst) {
+            return Err(KeychainError::Locked);
+        }
+        self.secrets.lock().unwrap().remove(&vault);
         Ok(())
     }
 }
 
 impl MemoryKeychain {
     pub fn forget_all(&self) {
-        self.0.lock().unwrap().clear();
+        self.secrets.lock().unwrap().clear();
     }
 
     pub fn secrets(&self) -> Vec<String> {
-        self.0.lock().unwrap().values().cloned().collect()
+        self.secrets.lock().unwrap().values().cloned().collect()
     }
 }
 

@@ -1,7 +1,9 @@
 //! Titles from the model: in the background, after the second reply, never over the user's own.
 
 use crate::support::World;
+use chrono::TimeDelta;
 use evenkeel_domain::*;
+use evenkeel_service::JobStatus;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use std::time::{Duration, Instant};
 
@@ -116,4 +118,81 @@ async fn an_answer_that_is_no_title_changes_nothing_and_the_next_reply_asks_agai
     world.server.push(Answer::reply(&["Numbers"]));
     world.say(context.id, Some(begun.id), "three").await;
     assert_eq!(titled(&world, begun.id).await.title, "Numbers");
+}
+
+/// Lets a quarter of an hour pass and gives what became of the title job.
+async fn title_job(world: &World) -> JobStatus {
+    world.clock.0.pass(TimeDelta::minutes(15));
+    let ran = world.service.run_due_jobs().await.unwrap();
+    ran.into_iter().find(|job| job.name == "title").expect("the job of titles ran")
+}
+
+/// Conversations that got no title: titles were off while they were held.
+async fn untitled(world: &World, context: ContextId, count: usize) -> Vec<ConversationId> {
+    let on = world.service.settings_get().await.unwrap();
+    world.service.settings_save(Settings { automatic_titles: false, ..on.clone() }).await.unwrap();
+    let mut ids = Vec::new();
+    for number in 0..count {
+        let (begun, _, _) = world.exchange(context, None, &format!("Beginning {number}"), "first").await;
+        world.exchange(context, Some(begun.id), "two", "second").await;
+        ids.push(begun.id);
+    }
+    world.service.settings_save(on).await.unwrap();
+    ids
+}
+
+#[tokio::test]
+async fn titles_that_were_missed_are_made_up_for_the_newest_first_and_a_few_at_a_time() {
+    let (mut world, context) = world().await;
+    let ids = untitled(&world, context.id, 7).await;
+    let (short, _, _) = world.exchange(context.id, None, "Only one reply", "first").await;
+    let before = world.server.requests().len();
+    world.service.run_due_jobs().await.unwrap();
+    world.restart().await;
+    for number in (2..7).rev() {
+        world.server.push(Answer::reply(&[&format!("Title {number}")]));
+    }
+    let ran = title_job(&world).await;
+    assert_eq!((ran.result, ran.message.as_deref()), (Some(JobResult::Ok), Some("5 titles")));
+    assert_eq!(world.server.requests().len(), before + 5);
+    for (number, id) in ids.iter().enumerate() {
+        let now = conversation(&world, *id).await;
+        let expected = if number < 2 { format!("Beginning {number}") } else { format!("Title {number}") };
+        assert_eq!(now.title, expected);
+    }
+    world.server.push(Answer::reply(&["Title 1"]));
+    world.server.push(Answer::reply(&["Title 0"]));
+    assert_eq!(title_job(&world).await.message.as_deref(), Some("2 titles"));
+    assert_eq!(title_job(&world).await.message, None, "nothing is left to do");
+    assert_eq!(conversation(&world, short.id).await.title, "Only one reply");
+    assert_eq!(world.server.requests().len(), before + 7);
+}
+
+#[tokio::test]
+async fn the_job_gives_way_to_a_reply_and_says_why_it_failed() {
+    let (world, context) = world().await;
+    let ids = untitled(&world, context.id, 2).await;
+    world.service.run_due_jobs().await.unwrap();
+    let before = world.server.requests().len();
+    world.server.push(Answer::stream(vec![Piece::Gate, Piece::Text("Never heard".into()), Piece::Done]));
+    let running = {
+        let service = world.service.clone();
+        world.clock.0.pass(TimeDelta::minutes(15));
+        tokio::spawn(async move { service.run_due_jobs().await.unwrap() })
+    };
+    asked(&world, before + 1).await;
+    world.exchange(context.id, None, "Something else", "At once.").await;
+    let ran = running.await.unwrap().into_iter().find(|job| job.name == "title").unwrap();
+    assert_eq!((ran.result, ran.message), (Some(JobResult::Ok), None));
+    assert_eq!(world.server.requests().len(), before + 2, "the other one was not asked about either");
+
+    for _ in &ids {
+        world.server.push(Answer::error(500, "The model fell over."));
+    }
+    let failed = title_job(&world).await;
+    assert_eq!(failed.result, Some(JobResult::Failed), "{failed:?}");
+    world.server.push(Answer::reply(&["The Second"]));
+    world.server.push(Answer::reply(&["The First"]));
+    assert_eq!(title_job(&world).await.message.as_deref(), Some("2 titles"));
+    assert_eq!(conversation(&world, ids[0]).await.title, "The First");
 }

@@ -33,6 +33,8 @@ pub enum PersonaField {
     SystemPrompt,
     /// The personality in words.
     Personality,
+    /// The length of replies.
+    MaxTokens,
 }
 
 /// What could be better about a persona; `code` names it for the texts of the pages.
@@ -43,6 +45,13 @@ pub enum AdviceKind {
     /// Persona and personality fill more than a quarter of the model's window.
     TooLongForWindow {
         /// Tokens of both together.
+        tokens: u32,
+        /// Tokens of the window.
+        window: u32,
+    },
+    /// A reply may take more than half of the model's window, and will be cut there.
+    ReplyTooLong {
+        /// Tokens of that half.
         tokens: u32,
         /// Tokens of the window.
         window: u32,
@@ -65,6 +74,7 @@ impl AdviceKind {
     pub fn code(self) -> &'static str {
         match self {
             Self::TooLongForWindow { .. } => "too_long_for_window",
+            Self::ReplyTooLong { .. } => "reply_too_long",
             Self::NameMissing => "name_missing",
             Self::SecondPerson => "second_person",
             Self::NoStance => "no_stance",
@@ -97,6 +107,12 @@ impl Advice {
                 format!(
                     "The persona takes {tokens} of the model's {window} tokens and leaves too little for the conversation; \
                      shorten it to {limit} or choose a model with a larger window."
+                )
+            }
+            AdviceKind::ReplyTooLong { tokens, window } => {
+                format!(
+                    "A reply may take half of the model's window of {window} tokens and no more; allow it at most {tokens}, or choose \
+                     a model with a larger window."
                 )
             }
             AdviceKind::NameMissing => "The prompt never calls the companion by its name; begin with \"NAME is …\", so that it stays itself.".into(),
@@ -144,6 +160,20 @@ pub fn advise(
         advice.extend(parts.iter().filter_map(hostility));
     }
     advice
+}
+
+/// Tokens that a reply may take of a model's window: half of it.
+#[must_use]
+pub fn longest_reply(window: u32) -> u32 {
+    (window / 2).max(1)
+}
+
+/// Says where replies of `max_tokens` do not fit a model's window.
+#[must_use]
+pub fn advise_reply(max_tokens: u32, window: u32) -> Option<Advice> {
+    let tokens = longest_reply(window);
+    let kind = AdviceKind::ReplyTooLong { tokens, window };
+    (max_tokens > tokens).then_some(Advice { kind, quote: None, field: PersonaField::MaxTokens })
 }
 
 fn too_long(tokens: u32, window: u32) -> Option<Advice> {

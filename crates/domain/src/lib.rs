@@ -24,7 +24,7 @@ mod settings;
 mod tag;
 mod trash;
 
-pub use advice::{Advice, AdviceKind, PersonaField, advise};
+pub use advice::{Advice, AdviceKind, PersonaField, advise, advise_reply, longest_reply};
 pub use care::{CareCard, CareSign, Contact, Helpline, HelplineKind, helplines, region_of, signs};
 pub use chat::{ChatEvent, SendRequest, TokenMeter};
 pub use context::{Context, ContextDraft, ContextPatch, ContextQuery, ContextSort, Revision, RevisionUse};

@@ -35,7 +35,7 @@ pub struct Limits {
     pub messages_per_context: u32,
     /// Bytes (UTF-8) of one message.
     pub message_bytes: u32,
-    /// Bytes of the vault's database on the disk.
+    /// Bytes of the vault's database, without what deleting has freed in it.
     pub vault_bytes: u64,
 }
 

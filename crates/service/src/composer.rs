@@ -16,12 +16,16 @@ impl Service {
     /// Keeps what is typed; an empty text is forgotten.
     ///
     /// # Errors
-    /// The text is larger than a message may be or has a NUL, or the conversation or context is gone.
+    /// The text is larger than a message may be or has a NUL, the conversation or context is gone, or
+    /// the vault is as large as it may be.
     pub async fn draft_put(&self, key: DraftKey, text: String) -> Result<(), ServiceError> {
         self.check_size(&text)?;
         if text.contains('\0') {
             let value = "text with a NUL character".to_owned();
             return Err(FieldError { field: "text", value, range: "text without NUL characters".into() }.into());
+        }
+        if !text.is_empty() {
+            self.check_vault_size().await?;
         }
         let now = self.now();
         match self.session()?.write(move |w| w.put_composer_draft(key, &text, now)).await {

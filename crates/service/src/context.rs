@@ -4,7 +4,10 @@ use crate::missing::{LISTED, full, in_trash, missing, named};
 use crate::naming::{copy_name, original};
 use crate::{ContextPage, PresetOverrides, Service, ServiceError};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Context, ContextDraft, ContextId, ContextPatch, ContextQuery, Preset, PresetId, Revision, checked_tags};
+use evenkeel_domain::{
+    Context, ContextDraft, ContextId, ContextPatch, ContextQuery, FieldError, ModelChoice, Preset, PresetId, Revision,
+    checked_tags, longest_reply,
+};
 use evenkeel_store::{ReadHandle, StoreError};
 
 impl Service {
@@ -38,9 +41,17 @@ impl Service {
     /// Makes a context.
     ///
     /// # Errors
-    /// A field is outside its range, or the vault holds as many contexts as it may.
-    pub async fn context_create(&self, mut draft: ContextDraft) -> Result<Context, ServiceError> {
+    /// A field is outside its range, a reply might take more than half of the model's window, the vault
+    /// holds as many contexts as it may, or it is as large as it may be.
+    pub async fn context_create(&self, draft: ContextDraft) -> Result<Context, ServiceError> {
         draft.check()?;
+        self.check_reply_fits(draft.model.clone(), draft.max_tokens).await?;
+        self.context_insert(draft).await
+    }
+
+    async fn context_insert(&self, mut draft: ContextDraft) -> Result<Context, ServiceError> {
+        draft.check()?;
+        self.check_vault_size().await?;
         draft.tags = checked_tags(&draft.tags)?;
         let limit = self.limits().contexts;
         let now = self.now();
@@ -65,17 +76,27 @@ impl Service {
         if is_full { Err(too_many(limit)) } else { Ok(made) }
     }
 
-    /// Makes a context from a preset.
+    /// Makes a context from a preset. A reply that the preset lets grow beyond half of the model's
+    /// window is held to that half.
     ///
     /// # Errors
-    /// There is no such preset (the error lists those that exist), or an override is outside its range.
+    /// There is no such preset (the error lists those that exist), an override is outside its range, or
+    /// there is no room for one more.
     pub async fn context_create_from_preset(
         &self,
         preset_id: PresetId,
         overrides: PresetOverrides,
     ) -> Result<Context, ServiceError> {
         let preset = self.preset_get(preset_id).await?;
-        self.context_create(drafted(&preset, overrides)).await
+        let is_chosen = overrides.max_tokens.is_some();
+        let mut draft = drafted(&preset, overrides);
+        if is_chosen {
+            return self.context_create(draft).await;
+        }
+        if let Some(window) = self.known_window(None).await? {
+            draft.max_tokens = draft.max_tokens.min(longest_reply(window));
+        }
+        self.context_insert(draft).await
     }
 
     /// Makes another context with the same persona, settings and tags, and no conversations.
@@ -88,15 +109,24 @@ impl Service {
         let alike = self.context_list(ContextQuery { text, ..every(500) }).await?.contexts;
         let taken: Vec<String> = alike.into_iter().map(|other| other.name).collect();
         let patch = ContextPatch { name: Some(copy_name(&context.name, &taken)), ..ContextPatch::default() };
-        self.context_create(patch.onto(&context)).await
+        // A copy is what the other one is, whatever its model takes.
+        self.context_insert(patch.onto(&context)).await
     }
 
-    /// Changes a context. Another name, prompt or personality makes a new revision.
+    /// Changes a context. Another name, prompt or personality makes a new revision; another number of
+    /// days begins the lifetime anew, and an expired context answers again.
     ///
     /// # Errors
-    /// There is no such context, or a field is outside its range.
+    /// There is no such context, a field is outside its range, or another model or length of replies
+    /// is wished that do not fit each other.
     pub async fn context_update(&self, id: ContextId, mut patch: ContextPatch) -> Result<Context, ServiceError> {
-        patch.clone().onto(&self.context_get(id).await?).check()?;
+        let before = self.context_get(id).await?;
+        let draft = patch.clone().onto(&before);
+        draft.check()?;
+        // What was so before the window was known may stay.
+        if (draft.max_tokens, &draft.model) != (before.max_tokens, &before.model) {
+            self.check_reply_fits(draft.model, draft.max_tokens).await?;
+        }
         patch.tags = patch.tags.as_deref().map(checked_tags).transpose()?;
         let now = self.now();
         // Read and written in one transaction: a reply that ends meanwhile renews the lifetime too.
@@ -104,9 +134,8 @@ impl Service {
             .session()?
             .write(move |w| {
                 let Some(before) = w.context(id)? else { return Ok(None) };
-                // Naming the lifetime begins it anew, and an expired context answers again.
-                let begins_anew = patch.expiry_days.is_some();
                 let draft = patch.onto(&before);
+                let begins_anew = draft.expiry_days != before.expiry_days;
                 let expires_at = if begins_anew { Context::expiry(now, draft.expiry_days) } else { before.expires_at };
                 let (created_at, last_interaction_at) = (before.created_at, before.last_interaction_at);
                 let (mut context, revision) = shaped(draft, Life { id, created_at, last_interaction_at, expires_at }, now);
@@ -120,6 +149,17 @@ impl Service {
             Some(context) => Ok(context),
             None => self.context_get(id).await,
         }
+    }
+
+    /// Half of a known window is the most that a reply may take: the other half is for what it answers.
+    async fn check_reply_fits(&self, model: Option<ModelChoice>, max_tokens: u32) -> Result<(), ServiceError> {
+        let Some(window) = self.known_window(model).await? else { return Ok(()) };
+        let most = longest_reply(window);
+        if max_tokens <= most {
+            return Ok(());
+        }
+        let range = format!("1 to {most}, half of the model's window of {window}");
+        Err(FieldError { field: "maxTokens", value: max_tokens.to_string(), range }.into())
     }
 
     /// Begins a context's lifetime anew from now; one that has expired answers again.

@@ -1,11 +1,11 @@
 //! Conversations: listed, opened at any place, sorted and put away.
 
-use crate::missing::{LISTED, home_in_trash, missing, named};
+use crate::missing::{LISTED, home_in_trash, missing, missing_message, named};
 use crate::{ConversationPage, ConversationView, EarlierMessages, LaterMessages, Service, ServiceError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, ErrorBody, ErrorCode, FieldError,
-    Message, MessageId, checked_tags,
+    ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, FieldError, Message, MessageId,
+    checked_tags,
 };
 
 /// Messages shown when a conversation is opened.
@@ -245,17 +245,27 @@ impl Service {
             })
             .await?;
         found.ok_or_else(|| {
-            let known: Vec<String> = others.iter().map(|other| named(&other.title, other.id)).collect();
+            let known = titles(&others);
             missing("conversation", id, &known)
         })
     }
 
     pub(crate) async fn message_get(&self, id: MessageId) -> Result<Message, ServiceError> {
-        self.session()?.read(move |r| r.message(id)).await?.ok_or_else(|| {
-            let message = format!("there is no message {id}; it may have been deleted in another window");
-            ErrorBody::new(ErrorCode::NotFound, message).with("id", id).into()
-        })
+        let (found, others) = self
+            .session()?
+            .read(move |r| match r.message(id)? {
+                Some(message) => Ok((Some(message), Vec::new())),
+                None => Ok((None, r.conversations(None, LISTED, 0)?)),
+            })
+            .await?;
+        // Its conversation is not known any more: those are named in which it can have been.
+        found.ok_or_else(|| missing_message(id, &titles(&others)))
     }
+}
+
+/// Conversations as a refusal lists them.
+fn titles(conversations: &[Conversation]) -> Vec<String> {
+    conversations.iter().map(|one| named(&one.title, one.id)).collect()
 }
 
 /// Drops what was read beyond the page only to learn whether there is more.

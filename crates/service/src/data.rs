@@ -71,24 +71,27 @@ impl Service {
     /// user saved elsewhere. Afterwards there is no vault. Once begun it is finished, by the next
     /// start if need be.
     ///
+    /// Answers whether the key is gone too. A keychain that is locked or does not answer keeps it;
+    /// each start then tries again to remove it.
+    ///
     /// # Errors
     /// `confirmation` is not the word ERASE, the vault is locked, or another process uses it: nothing
     /// is erased then. A file cannot be removed: the next start tries again.
-    pub async fn data_erase(&self, confirmation: String, models: bool) -> Result<(), ServiceError> {
+    pub async fn data_erase(&self, confirmation: String, models: bool) -> Result<bool, ServiceError> {
         if confirmation != ERASE {
             let value = confirmation.chars().take(80).collect();
             return Err(FieldError { field: "confirmation", value, range: ERASE.to_owned() }.into());
         }
         let closed = self.without_remains(self.close_for_change().await?).await?;
         let (profile, keychain) = (self.profile(), self.0.options.keychain.clone());
-        let outcome = blocking("erasing the vault", move || Ok(erase(&profile, &*keychain, models, &closed.lock)?)).await;
-        match outcome {
-            Ok(is_forgotten) => {
-                if !is_forgotten {
-                    tracing::warn!("the keychain kept its item, which opens nothing any more");
+        let erasing = move || Ok(erase(&profile, &*keychain, &closed.key_file, models, &closed.lock)?);
+        match blocking("erasing the vault", erasing).await {
+            Ok(key_is_gone) => {
+                if !key_is_gone {
+                    tracing::warn!("the keychain kept its item; its removal will be tried again");
                 }
                 self.vault_is_gone();
-                Ok(())
+                Ok(key_is_gone)
             }
             Err(error) => {
                 self.vault_failed(&error);
@@ -159,11 +162,11 @@ impl Service {
         }
     }
 
-    /// Refuses to store more once the vault is as large as it may be.
+    /// Refuses to store more once the vault is as large as it may be. Room that deleting has freed
+    /// counts as free, though the disk may get it back only later.
     pub(crate) async fn check_vault_size(&self) -> Result<(), ServiceError> {
         let limit = self.limits().vault_bytes;
-        let database = self.profile().database();
-        let bytes = blocking("measuring the vault", move || Ok(with_log(&database))).await?;
+        let bytes = self.session()?.read(|r| r.used_bytes()).await?;
         if bytes < limit {
             return Ok(());
         }

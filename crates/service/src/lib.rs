@@ -157,9 +157,13 @@ impl Service {
         self.replies().stop_all();
         for _ in 0..250 {
             if self.replies().is_empty() {
-                return;
+                break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        // What the last reply has taught of its model's tokens.
+        if let Ok(session) = self.session() {
+            session.keep_factors().await;
         }
     }
 

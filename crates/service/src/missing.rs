@@ -1,7 +1,7 @@
 //! Refusals because a thing is not there, with those that are.
 
 use crate::ServiceError;
-use evenkeel_domain::{ErrorBody, ErrorCode};
+use evenkeel_domain::{ErrorBody, ErrorCode, MessageId};
 use std::fmt::Display;
 
 /// How many of those that exist a refusal lists.
@@ -14,13 +14,24 @@ pub(crate) fn named(name: &str, id: impl Display) -> String {
 
 /// There is no such thing, but there are these; the first [`LISTED`] are named.
 pub(crate) fn missing(noun: &str, id: impl Display, existing: &[String]) -> ServiceError {
-    let shown = existing.get(..LISTED as usize).unwrap_or(existing).join(", ");
-    let known = if shown.is_empty() { "none".to_owned() } else { shown };
-    let id = id.to_string();
+    let (known, id) = (listed(existing), id.to_string());
     ErrorBody::new(ErrorCode::NotFound, format!("there is no {noun} {id}; there are: {known}"))
         .with("id", id)
         .with("existing", known)
         .into()
+}
+
+/// There is no such message, but there are these conversations; the first [`LISTED`] are named.
+pub(crate) fn missing_message(id: MessageId, conversations: &[String]) -> ServiceError {
+    let known = listed(conversations);
+    let message =
+        format!("there is no message {id}; it may have been deleted in another window; there are the conversations: {known}");
+    ErrorBody::new(ErrorCode::NotFound, message).with("id", id).with("existing", known).into()
+}
+
+fn listed(existing: &[String]) -> String {
+    let shown = existing.get(..LISTED as usize).unwrap_or(existing).join(", ");
+    if shown.is_empty() { "none".to_owned() } else { shown }
 }
 
 /// The thing is there, but in the trash.

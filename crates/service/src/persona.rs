@@ -3,7 +3,7 @@
 use crate::missing::{missing, named};
 use crate::{PersonaAdvice, PersonaDraft, RecommendedHistory, Service, ServiceError};
 use evenkeel_domain::{
-    Advice, AdviceKind, Context, ContextId, ContextPatch, ModelChoice, RevisionId, RevisionUse, advise,
+    Advice, AdviceKind, Context, ContextId, ContextPatch, ModelChoice, RevisionId, RevisionUse, advise, advise_reply,
     recommended_max_history_tokens,
 };
 use evenkeel_prompt::{O200k, TokenCounter};
@@ -56,7 +56,9 @@ impl Service {
         let chosen = self.chosen_for(model).await.ok().filter(|chosen| !chosen.window_is_guess);
         let window = chosen.map(|chosen| chosen.window);
         let advice = tokio::task::spawn_blocking(move || {
-            advise(&draft.name, &draft.system_prompt, &draft.personality, window, |text| O200k.count(text))
+            let mut advice = advise(&draft.name, &draft.system_prompt, &draft.personality, window, |text| O200k.count(text));
+            advice.extend(draft.max_tokens.zip(window).and_then(|(most, window)| advise_reply(most, window)));
+            advice
         });
         let advice = advice.await.map_err(|error| ServiceError::internal("reading a persona", &error))?;
         Ok(advice.into_iter().map(said).collect())
@@ -77,7 +79,7 @@ impl Service {
 fn said(advice: Advice) -> PersonaAdvice {
     let message = advice.message();
     let details = match advice.kind {
-        AdviceKind::TooLongForWindow { tokens, window } => {
+        AdviceKind::TooLongForWindow { tokens, window } | AdviceKind::ReplyTooLong { tokens, window } => {
             BTreeMap::from([("tokens".to_owned(), tokens.to_string()), ("window".to_owned(), window.to_string())])
         }
         _ => BTreeMap::new(),

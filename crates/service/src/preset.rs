@@ -41,9 +41,10 @@ impl Service {
     /// Makes a preset.
     ///
     /// # Errors
-    /// A field is outside its range.
+    /// A field is outside its range, or the vault is as large as it may be.
     pub async fn preset_create(&self, draft: PresetDraft) -> Result<Preset, ServiceError> {
         draft.check()?;
+        self.check_vault_size().await?;
         let now = self.now();
         self.preset_put(born(draft, self.new_preset_id(now), now)).await
     }
@@ -88,9 +89,10 @@ impl Service {
     /// Makes a preset of the user's own with the same text and settings.
     ///
     /// # Errors
-    /// There is no such preset.
+    /// There is no such preset, or the vault is as large as it may be.
     pub async fn preset_duplicate(&self, id: PresetId) -> Result<Preset, ServiceError> {
         let preset = self.preset_get(id).await?;
+        self.check_vault_size().await?;
         let taken = self.session()?.read(|r| r.presets(true)).await?;
         let taken: Vec<String> = taken.into_iter().map(|other| other.name).collect();
         let now = self.now();

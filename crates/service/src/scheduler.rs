@@ -7,8 +7,10 @@
 mod cleanup;
 mod expiry;
 mod job;
+mod others;
 mod pulse;
 mod run;
+mod title;
 
 pub use expiry::ExpiringContext;
 pub use job::JobStatus;
@@ -135,6 +137,7 @@ impl Service {
             before.stop.cancel();
         }
         if let Some(interval) = self.0.options.job_interval {
+            tokio::spawn(others::listen(Arc::downgrade(&self.0), started.clone(), interval));
             tokio::spawn(look(Arc::downgrade(&self.0), started, interval));
         }
     }

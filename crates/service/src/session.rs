@@ -39,16 +39,21 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub fn new(store: Store, secrets: Zeroizing<[u8; 32]>, vault_id: Uuid, settings: Settings, lock: VaultLock) -> Self {
-        Self {
+    /// What the session remembers is read from `store`.
+    ///
+    /// # Errors
+    /// The vault cannot be read.
+    pub fn new(store: Store, secrets: Zeroizing<[u8; 32]>, vault_id: Uuid, lock: VaultLock) -> Result<Self, StoreError> {
+        let (settings, factors) = store.read(|r| Ok((r.settings()?, factors::Factors::load(r)?)))?;
+        Ok(Self {
             store: Arc::new(store),
             secrets,
             vault_id,
-            factors: factors::Factors::default(),
+            factors,
             settings: RwLock::new(settings),
             windows: Mutex::new(Recent::new(WINDOWS)),
             _lock: lock,
-        }
+        })
     }
 
     /// The database, for what has a thread of its own.
@@ -98,12 +103,31 @@ impl Session {
         });
     }
 
+    /// Keeps what was learnt of how the models count, where there is something new. A failure costs
+    /// nothing but that.
+    pub async fn keep_factors(&self) {
+        let Some(learnt) = self.factors.unkept() else { return };
+        if let Err(error) = self.write(move |w| factors::keep(w, learnt)).await {
+            tracing::warn!(%error, "what was learnt of the models' tokens was not kept");
+        }
+    }
+
     pub fn settings(&self) -> Settings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn set_settings(&self, settings: Settings) {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Takes over settings that another process has written, unless this one has written meanwhile.
+    pub fn swap_settings(&self, before: &Settings, stored: Settings) -> bool {
+        let mut settings = self.settings.write().unwrap_or_else(PoisonError::into_inner);
+        let is_unchanged = *settings == *before;
+        if is_unchanged {
+            *settings = stored;
+        }
+        is_unchanged
     }
 
     /// First message of the window that the last request of a conversation had.

@@ -42,13 +42,13 @@ struct Tried {
 }
 
 impl Titles {
-    /// Takes the turn to ask about a conversation; false while somebody has it, or after too many failures.
-    fn begin(&self, id: ConversationId) -> bool {
+    /// Takes the turn to ask about a conversation; `None` while somebody has it, or after too many failures.
+    fn begin(&self, id: ConversationId) -> Option<Turn<'_>> {
         let mut tried = self.lock();
         let tried = tried.entry(id).or_default();
         let may = !tried.is_asked && tried.failures < TRIES;
         tried.is_asked |= may;
-        may
+        may.then_some(Turn { titles: self, id, has_failed: false })
     }
 
     fn end(&self, id: ConversationId, failed: bool) {
@@ -62,6 +62,19 @@ impl Titles {
     }
 }
 
+/// The right to ask about a conversation; ends when dropped, also in the middle of asking.
+struct Turn<'a> {
+    titles: &'a Titles,
+    id: ConversationId,
+    has_failed: bool,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.titles.end(self.id, self.has_failed);
+    }
+}
+
 /// How asking ended.
 enum Asked {
     Title(String),
@@ -69,6 +82,19 @@ enum Asked {
     Nothing,
     /// A reply began, or the app closes.
     GaveWay,
+}
+
+/// What became of a conversation's title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Titled {
+    /// It has one now.
+    Given,
+    /// The model's answer was no title.
+    Nothing,
+    /// A reply began, or the app closes.
+    GaveWay,
+    /// It needs none, may have none, or somebody asks for it.
+    NotDue,
 }
 
 impl Service {
@@ -82,23 +108,34 @@ impl Service {
         });
     }
 
-    /// Asks the model that answers a conversation for its title. Does nothing, and answers false,
-    /// where titles are turned off, the conversation has one or has fewer than two replies, the
-    /// model is small or elsewhere and has not seen the conversation, or a reply comes between.
+    /// Whether conversations get titles by themselves.
+    pub(crate) fn gives_titles(&self) -> bool {
+        let wished = self.session().is_ok_and(|session| session.settings().automatic_titles);
+        wished && self.is_on(Feature::AutomaticTitles)
+    }
+
+    /// Asks the model that answers a conversation for its title. It is not due where titles are
+    /// turned off, the conversation has one or has fewer than two replies, or the model is small or
+    /// elsewhere and has not seen the conversation.
     ///
     /// # Errors
     /// There is no such conversation, or the model cannot be reached.
-    pub(crate) async fn title_conversation(&self, id: ConversationId) -> Result<bool, ServiceError> {
-        let wished = self.is_on(Feature::AutomaticTitles) && self.session()?.settings().automatic_titles;
-        if !wished || !self.titles().begin(id) {
-            return Ok(false);
+    pub(crate) async fn title_conversation(&self, id: ConversationId) -> Result<Titled, ServiceError> {
+        if !self.gives_titles() {
+            return Ok(Titled::NotDue);
         }
+        let Some(mut turn) = self.titles().begin(id) else { return Ok(Titled::NotDue) };
         let asked = self.ask_for_title(id).await;
-        self.titles().end(id, matches!(asked, Err(_) | Ok(Some(Asked::Nothing))));
-        match asked? {
-            Some(Asked::Title(title)) => self.session()?.write(move |w| w.title_conversation(id, &title)).await,
-            _ => Ok(false),
-        }
+        turn.has_failed = matches!(asked, Err(_) | Ok(Some(Asked::Nothing)));
+        Ok(match asked? {
+            Some(Asked::Title(title)) => {
+                let is_new = self.session()?.write(move |w| w.title_conversation(id, &title)).await?;
+                if is_new { Titled::Given } else { Titled::NotDue }
+            }
+            Some(Asked::Nothing) => Titled::Nothing,
+            Some(Asked::GaveWay) => Titled::GaveWay,
+            None => Titled::NotDue,
+        })
     }
 
     async fn ask_for_title(&self, id: ConversationId) -> Result<Option<Asked>, ServiceError> {
@@ -197,6 +234,7 @@ fn title_in(answer: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use proptest::prelude::*;
 
@@ -220,13 +258,14 @@ mod tests {
     fn a_conversation_is_asked_about_by_one_at_a_time_and_not_for_ever() {
         let titles = Titles::default();
         let id = ConversationId::from_parts(chrono::DateTime::UNIX_EPOCH, [1; 10]);
-        assert_eq!([titles.begin(id), titles.begin(id)], [true, false]);
-        titles.end(id, false);
+        let turn = titles.begin(id);
+        assert!(turn.is_some() && titles.begin(id).is_none());
+        drop(turn);
         for _ in 0..TRIES {
-            assert!(titles.begin(id));
-            titles.end(id, true);
+            let mut turn = titles.begin(id).unwrap();
+            turn.has_failed = true;
         }
-        assert!(!titles.begin(id));
+        assert!(titles.begin(id).is_none());
     }
 
     proptest! {

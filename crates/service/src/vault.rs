@@ -24,8 +24,12 @@ impl Service {
     /// the user, each call listens for the answer for a moment; a call after the drive with the
     /// data has come back opens it too.
     pub async fn vault_status(&self) -> VaultStatus {
-        if self.0.gate.is_untried() || self.0.gate.state().0 == VaultState::Waiting || self.is_back() {
+        let is_first = self.0.gate.is_untried();
+        if is_first || self.0.gate.state().0 == VaultState::Waiting || self.is_back() {
             self.open_by(UnlockMethod::Keychain).await;
+        }
+        if is_first {
+            self.forget_left_items();
         }
         self.status()
     }
@@ -163,6 +167,16 @@ impl Service {
             }
         }
         None
+    }
+
+    /// Removes what a locked keychain has kept of vaults that were erased; nobody waits for it.
+    fn forget_left_items(&self) {
+        let (profile, keychain) = (self.profile(), self.0.options.keychain.clone());
+        tokio::task::spawn_blocking(move || match evenkeel_vault::forget_left_items(&profile, &*keychain) {
+            Ok(0) => {}
+            Ok(left) => tracing::warn!(left, "the keychain keeps items of vaults that were erased"),
+            Err(error) => tracing::warn!(%error, "the note of keychain items could not be read or written"),
+        });
     }
 
     fn status(&self) -> VaultStatus {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 /// Bytes of a page, which the format of SQLCipher 4 fixes.
-const PAGE_BYTES: u64 = 4_096;
+pub(crate) const PAGE_BYTES: u64 = 4_096;
 
 /// An open vault database. Cheap calls, safe to share between threads; each call blocks.
 pub struct Store {

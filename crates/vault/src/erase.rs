@@ -1,7 +1,8 @@
 //! Erasing a vault: everything of it, and nothing else that lies in its folder.
 
-use crate::{KeyFile, Profile, SecretStore, VaultError, VaultLock, durable};
+use crate::{KeyFile, Profile, SecretStore, SlotKind, VaultError, VaultLock, durable};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ use uuid::Uuid;
 const MARK: &str = "erasing.json";
 /// The note of a restore that is under way.
 pub(crate) const JOURNAL: &str = "restore.journal";
+/// Lists the vaults that were erased and whose keychain items are still to be removed: their ids alone.
+const LEFT: &str = "forgetting.json";
 /// How the names of files of a vault begin.
 const OURS: [&str; 3] = ["vault.db", "vault.keys", JOURNAL];
 
@@ -20,21 +23,38 @@ const OURS: [&str; 3] = ["vault.db", "vault.keys", JOURNAL];
 struct Erasure {
     vault_id: Option<Uuid>,
     models: bool,
+    /// The vault is one that the keychain opens.
+    #[serde(default = "yes")]
+    has_item: bool,
+}
+
+/// What notes of earlier versions leave unsaid.
+fn yes() -> bool {
+    true
 }
 
 /// Erases the vault of a profile: database, key slots, backups, what restores have set aside, work
 /// files, the keychain item and, if wished, the folder of model files. The profile's folder and
 /// files in it that are none of Evenkeel's stay. From its first step on it will be finished, by
-/// [`finish_erasure`] at the next start if need be. A keychain that does not answer is passed over:
-/// what it holds opens nothing any more. Answers whether the keychain item is gone.
+/// [`finish_erasure`] at the next start if need be. `key_file` is that of the open vault, since
+/// those on the disk may have been damaged meanwhile.
+///
+/// Answers whether the keychain item is gone. A keychain that is locked or does not answer keeps it,
+/// and it still opens backups that were saved elsewhere: [`forget_left_items`] tries again.
 ///
 /// # Errors
 /// [`VaultError::InUse`] without the exclusive lock of `profile`, [`VaultError::Io`].
-pub fn erase(profile: &Profile, keychain: &dyn SecretStore, models: bool, lock: &VaultLock) -> Result<bool, VaultError> {
+pub fn erase(
+    profile: &Profile,
+    keychain: &dyn SecretStore,
+    key_file: &KeyFile,
+    models: bool,
+    lock: &VaultLock,
+) -> Result<bool, VaultError> {
     if !lock.is_exclusive_of(profile) {
         return Err(VaultError::InUse);
     }
-    let erasure = Erasure { vault_id: KeyFile::read(profile).ok().map(|file| file.vault_id()), models };
+    let erasure = Erasure { vault_id: Some(key_file.vault_id()), models, has_item: key_file.has(SlotKind::Keychain) };
     let bytes = serde_json::to_vec(&erasure)
         .map_err(|e| VaultError::Io { what: "Writing the note of the erasure as JSON".to_owned(), source: e.into() })?;
     durable::write(&mark(profile), &bytes)?;
@@ -56,7 +76,11 @@ pub fn finish_erasure(profile: &Profile, keychain: &dyn SecretStore, lock: &Vaul
         return Err(VaultError::InUse);
     }
     // It was written whole or not at all; should it be damaged, the model files are spared.
-    let erasure = serde_json::from_slice(&bytes).unwrap_or(Erasure { vault_id: None, models: false });
+    let mut erasure: Erasure =
+        serde_json::from_slice(&bytes).unwrap_or(Erasure { vault_id: None, models: false, has_item: true });
+    if erasure.vault_id.is_none() {
+        erasure.vault_id = KeyFile::read(profile).ok().map(|file| file.vault_id());
+    }
     finish(profile, keychain, erasure)?;
     Ok(true)
 }
@@ -69,11 +93,19 @@ pub fn erasure_is_pending(profile: &Profile) -> bool {
 
 fn finish(profile: &Profile, keychain: &dyn SecretStore, erasure: Erasure) -> Result<bool, VaultError> {
     remove_vault(profile, erasure.models)?;
-    let forgotten = erasure.vault_id.is_some_and(|vault_id| keychain.delete(vault_id).is_ok());
+    let is_forgotten = match erasure.vault_id {
+        Some(vault_id) if keychain.delete(vault_id).is_err() && erasure.has_item => {
+            let mut left = left_items(profile)?;
+            left.insert(vault_id);
+            note_left_items(profile, &left)?;
+            false
+        }
+        known => known.is_some(),
+    };
     durable::sync_folder(&mark(profile))?;
     remove_file(&mark(profile))?;
     durable::sync_folder(&mark(profile))?;
-    Ok(forgotten)
+    Ok(is_forgotten)
 }
 
 /// Removes the files of a vault, with or without the folder of model files; all else stays.
@@ -96,6 +128,51 @@ pub(crate) fn has_files(profile: &Profile) -> bool {
     let is_ours = |name: std::ffi::OsString| OURS.iter().any(|start| name.to_string_lossy().starts_with(start));
     let folders = [profile.backups(), profile.work(), profile.jobs(), profile.models()];
     names(profile.dir()).any(is_ours) || folders.iter().any(|folder| names(folder).next().is_some())
+}
+
+/// Tries again to remove the keychain items of erased vaults that could not be removed before.
+/// Answers how many are left. Costs nothing where there are none; else it may take as long as the
+/// keychain does.
+///
+/// # Errors
+/// [`VaultError::Io`].
+pub fn forget_left_items(profile: &Profile, keychain: &dyn SecretStore) -> Result<usize, VaultError> {
+    let noted = left_items(profile)?;
+    if noted.is_empty() {
+        return Ok(0);
+    }
+    let in_use = match KeyFile::read(profile) {
+        Ok(file) => Some(file.vault_id()),
+        Err(VaultError::NoVault) => None,
+        // One of them may have come back with a backup: that is known once its key slots can be read.
+        Err(_) => return Ok(noted.len()),
+    };
+    let is_gone = |id: Uuid| Some(id) == in_use || keychain.delete(id).is_ok();
+    let gone: BTreeSet<Uuid> = noted.into_iter().filter(|id| is_gone(*id)).collect();
+    // Read again: the keychain may have taken minutes, in which another vault was erased.
+    let mut left = left_items(profile)?;
+    left.retain(|id| !gone.contains(id));
+    note_left_items(profile, &left)?;
+    Ok(left.len())
+}
+
+fn left_items(profile: &Profile) -> Result<BTreeSet<Uuid>, VaultError> {
+    let path = profile.dir().join(LEFT);
+    match fs::read(&path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(BTreeSet::new()),
+        // It is written whole or not at all; one that cannot be understood names nothing.
+        read => Ok(serde_json::from_slice(&read.map_err(|e| VaultError::io("Reading", &path, e))?).unwrap_or_default()),
+    }
+}
+
+fn note_left_items(profile: &Profile, left: &BTreeSet<Uuid>) -> Result<(), VaultError> {
+    let path = profile.dir().join(LEFT);
+    if left.is_empty() {
+        return remove_file(&path);
+    }
+    let bytes = serde_json::to_vec(left)
+        .map_err(|e| VaultError::Io { what: "Writing the note of keychain items as JSON".to_owned(), source: e.into() })?;
+    durable::write(&path, &bytes)
 }
 
 fn mark(profile: &Profile) -> PathBuf {
@@ -133,99 +210,4 @@ fn remove_folder(path: &Path) -> Result<(), VaultError> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use crate::{CreateOptions, KeychainError, create};
-    use secrecy::{ExposeSecret, SecretString};
-    use std::collections::HashMap;
-    use std::sync::Mutex;
-
-    #[derive(Default)]
-    struct Memory(Mutex<HashMap<Uuid, String>>);
-
-    impl SecretStore for Memory {
-        fn get(&self, vault: Uuid) -> Result<SecretString, KeychainError> {
-            self.0.lock().unwrap().get(&vault).cloned().map(SecretString::from).ok_or(KeychainError::Missing)
-        }
-        fn set(&self, vault: Uuid, secret: &SecretString) -> Result<(), KeychainError> {
-            self.0.lock().unwrap().insert(vault, secret.expose_secret().to_owned());
-            Ok(())
-        }
-        fn delete(&self, vault: Uuid) -> Result<(), KeychainError> {
-            self.0.lock().unwrap().remove(&vault);
-            Ok(())
-        }
-    }
-
-    fn furnished(dir: &Path, keychain: &Memory) -> (Profile, VaultLock) {
-        let profile = Profile::new(dir.join("profile"));
-        let lock = VaultLock::exclusive(&profile).unwrap();
-        create(&profile, CreateOptions { keychain: Some(keychain), ..CreateOptions::default() }, &lock).unwrap();
-        for name in ["vault.db", "vault.db-wal", "vault.db.pre-restore-1", "vault.keys.damaged-1", "restore.journal"] {
-            fs::write(profile.dir().join(name), b"x").unwrap();
-        }
-        for folder in [profile.work().join("backup-1"), profile.jobs()] {
-            fs::create_dir_all(folder).unwrap();
-        }
-        for path in [profile.backups().join("a.ekbackup"), profile.models().join("m.gguf"), profile.dir().join("letter.txt")] {
-            fs::write(path, b"x").unwrap();
-        }
-        (profile, lock)
-    }
-
-    fn left(profile: &Profile) -> Vec<String> {
-        let entries = fs::read_dir(profile.dir()).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn everything_of_the_vault_goes_and_the_rest_stays() {
-        for (models, expected) in [(false, vec!["letter.txt", "models", "vault.lock"]), (true, vec!["letter.txt", "vault.lock"])]
-        {
-            let (dir, keychain) = (tempfile::tempdir().unwrap(), Memory::default());
-            let (profile, lock) = furnished(dir.path(), &keychain);
-            assert!(erase(&profile, &keychain, models, &lock).unwrap());
-            assert_eq!(left(&profile), expected);
-            assert!(!profile.traces().any() && keychain.0.lock().unwrap().is_empty());
-            create(&profile, CreateOptions { recovery_only: true, ..CreateOptions::default() }, &lock).unwrap();
-        }
-    }
-
-    #[test]
-    fn an_erasure_that_was_cut_off_is_finished_and_never_without_the_lock() {
-        let (dir, keychain) = (tempfile::tempdir().unwrap(), Memory::default());
-        let (profile, lock) = furnished(dir.path(), &keychain);
-        assert!(!finish_erasure(&profile, &keychain, &lock).unwrap());
-        let vault_id = KeyFile::read(&profile).unwrap().vault_id();
-        let note = serde_json::to_vec(&Erasure { vault_id: Some(vault_id), models: false }).unwrap();
-        fs::write(mark(&profile), note).unwrap();
-        fs::remove_file(profile.key_slots()).unwrap();
-        assert!(erasure_is_pending(&profile));
-        let shared = lock.downgrade().unwrap();
-        assert!(matches!(finish_erasure(&profile, &keychain, &shared), Err(VaultError::InUse)));
-        assert!(matches!(erase(&profile, &keychain, true, &shared), Err(VaultError::InUse)));
-        assert!(profile.database().exists());
-        drop(shared);
-        let lock = VaultLock::exclusive(&profile).unwrap();
-        assert!(finish_erasure(&profile, &keychain, &lock).unwrap());
-        assert_eq!(left(&profile), ["letter.txt", "models", "vault.lock"]);
-        assert!(keychain.0.lock().unwrap().is_empty());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_is_removed_and_not_followed() {
-        let (dir, keychain) = (tempfile::tempdir().unwrap(), Memory::default());
-        let (profile, lock) = furnished(dir.path(), &keychain);
-        let elsewhere = dir.path().join("elsewhere");
-        fs::create_dir(&elsewhere).unwrap();
-        fs::write(elsewhere.join("m.gguf"), b"x").unwrap();
-        fs::remove_dir_all(profile.models()).unwrap();
-        std::os::unix::fs::symlink(&elsewhere, profile.models()).unwrap();
-        erase(&profile, &keychain, true, &lock).unwrap();
-        assert!(elsewhere.join("m.gguf").exists() && fs::symlink_metadata(profile.models()).is_err());
-    }
-}
+mod tests;

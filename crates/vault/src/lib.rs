@@ -32,7 +32,7 @@ mod unlock;
 pub use adopt::adopt_key_slots;
 pub use create::{CreateOptions, Created, create};
 pub use durable::write as write_durably;
-pub use erase::{erase, erasure_is_pending, finish_erasure};
+pub use erase::{erase, erasure_is_pending, finish_erasure, forget_left_items};
 pub use error::VaultError;
 pub use harden::harden_process;
 pub use job_lock::JobLock;

@@ -12,10 +12,10 @@ pub async fn data_summary(shell: State<'_, Shell>) -> Answer<DataSummary> {
     Ok(shell.service.data_summary().await?)
 }
 
-/// Erases everything; `confirmation` is the word ERASE.
+/// Erases everything; `confirmation` is the word ERASE. Answers whether the keychain let go of the key.
 #[tauri::command]
 #[specta::specta]
-pub async fn data_erase(shell: State<'_, Shell>, confirmation: String, models: bool) -> Answer<()> {
+pub async fn data_erase(shell: State<'_, Shell>, confirmation: String, models: bool) -> Answer<bool> {
     Ok(shell.service.data_erase(confirmation, models).await?)
 }
 

@@ -1,11 +1,12 @@
 //! How many tokens a model takes: what is known at once, and what its provider is asked for meanwhile.
 
 use super::{Chosen, UNKNOWN_WINDOW, usable_window};
-use crate::Service;
-use evenkeel_domain::{ModelChoice, Provider, ProviderId};
+use crate::provider::keyed_provider;
+use crate::{Service, ServiceError};
+use evenkeel_domain::{ModelChoice, Provider, ProviderId, ProviderKind};
 use evenkeel_engine::ModelFile;
 use evenkeel_provider::list_models;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -31,6 +32,8 @@ pub(crate) struct Windows(Mutex<Told>);
 #[derive(Default)]
 struct Told {
     known: HashMap<ModelChoice, u32>,
+    /// Those of which their provider was heard, but did not say the window.
+    unsaid: HashSet<ModelChoice>,
     /// Closed once the question is over, in whatever way it ended.
     asked: HashMap<ModelChoice, watch::Receiver<()>>,
 }
@@ -40,14 +43,27 @@ impl Windows {
         self.lock().known.get(choice).copied()
     }
 
-    pub fn remember(&self, choice: &ModelChoice, window: u32) {
-        self.lock().known.insert(choice.clone(), window);
+    /// The window that a provider has said, not one assumed where it said none.
+    fn said(&self, choice: &ModelChoice) -> Option<u32> {
+        let told = self.lock();
+        told.known.get(choice).copied().filter(|_| !told.unsaid.contains(choice))
+    }
+
+    /// Takes in what a provider said of a model's window; `None` = nothing.
+    pub fn remember(&self, choice: &ModelChoice, window: Option<u32>) {
+        let mut told = self.lock();
+        told.known.insert(choice.clone(), window.unwrap_or(UNKNOWN_WINDOW));
+        match window {
+            Some(_) => told.unsaid.remove(choice),
+            None => told.unsaid.insert(choice.clone()),
+        };
     }
 
     /// Forgets what a provider said of its models, as when its address changes.
     pub fn forget(&self, provider: ProviderId) {
         let mut told = self.lock();
         told.known.retain(|choice, _| choice.provider_id != provider);
+        told.unsaid.retain(|choice| choice.provider_id != provider);
         told.asked.retain(|choice, _| choice.provider_id != provider);
     }
 
@@ -96,6 +112,24 @@ impl Service {
         Window { tokens: UNKNOWN_WINDOW, is_guess: true }
     }
 
+    /// The window of the model that is named, or of the default one, where its provider, its file or
+    /// the user has said it. Asks nobody.
+    pub(crate) async fn known_window(&self, named: Option<ModelChoice>) -> Result<Option<u32>, ServiceError> {
+        let session = self.session()?;
+        let Some(choice) = named.or_else(|| session.settings().default_model) else { return Ok(None) };
+        let id = choice.provider_id;
+        let Some(keyed) = session.read(move |r| keyed_provider(r, id)).await? else { return Ok(None) };
+        if keyed.provider.window_override.is_some() {
+            return Ok(keyed.provider.window_override);
+        }
+        if keyed.provider.kind != ProviderKind::Engine {
+            return Ok(self.windows().said(&choice));
+        }
+        // A file that is gone is told when its model is asked.
+        let Ok(path) = self.engine_file(&choice.model).await else { return Ok(None) };
+        Ok(self.file_says(path).await?.filter(|file| file.window > 0).map(|file| usable_window(file.window)))
+    }
+
     /// Gives a guessed window the time to be told, two seconds at most; true if it was.
     pub(crate) async fn window_told(&self, chosen: &mut Chosen) -> bool {
         if !chosen.window_is_guess {
@@ -125,7 +159,7 @@ impl Service {
         // What another address said is of no use, and it may have been changed meanwhile.
         if self.provider_get(provider.id).await.is_ok_and(|now| now.base_url == provider.base_url) {
             let window = listed.iter().find(|model| model.name == choice.model).and_then(|model| model.window);
-            self.windows().remember(choice, window.unwrap_or(UNKNOWN_WINDOW));
+            self.windows().remember(choice, window);
         }
     }
 }
@@ -155,10 +189,19 @@ mod tests {
     }
 
     #[test]
+    fn a_window_that_was_not_said_is_used_and_not_believed() {
+        let (windows, one) = (Windows::default(), choice(1, "a"));
+        windows.remember(&one, None);
+        assert_eq!((windows.known(&one), windows.said(&one)), (Some(UNKNOWN_WINDOW), None));
+        windows.remember(&one, Some(4_096));
+        assert_eq!((windows.known(&one), windows.said(&one)), (Some(4_096), Some(4_096)));
+    }
+
+    #[test]
     fn a_changed_provider_is_forgotten_and_others_are_not() {
         let windows = Windows::default();
-        windows.remember(&choice(1, "a"), 1);
-        windows.remember(&choice(2, "a"), 2);
+        windows.remember(&choice(1, "a"), Some(1));
+        windows.remember(&choice(2, "a"), Some(2));
         windows.forget(choice(1, "").provider_id);
         assert_eq!([windows.known(&choice(1, "a")), windows.known(&choice(2, "a"))], [None, Some(2)]);
     }

@@ -6,7 +6,7 @@ use super::pulse::{Moment, millis, put_state, state};
 use super::run::Run;
 use crate::backup::blocking;
 use crate::{Service, ServiceError};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     ClockReading, PURGE_CONFIRMATION, PurgeStep, TRASH_BEFORE_PURGE, TrashEntry, TrashId, TrashItem, purge_allowance, purge_step,
     within_allowance,
@@ -15,8 +15,6 @@ use evenkeel_store::{Purge, ReadHandle, Store, StoreError, WriteHandle, state_ke
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long what was typed and never sent is kept.
-const DRAFTS_KEPT: TimeDelta = TimeDelta::days(90);
 /// Deleted messages that are forgotten in one transaction.
 const PORTION: u32 = 200;
 
@@ -27,9 +25,9 @@ struct Work {
     marks: Vec<(TrashId, Option<u64>)>,
     /// What is purged now, deleted first before the others.
     due: Vec<TrashItem>,
-    /// Deleted messages and drafts of before this look are forgotten now.
+    /// Deleted messages of before this look are forgotten now.
     sweep: Option<ClockReading>,
-    /// How many of the messages, at most.
+    /// How many of them, at most.
     forgets: u32,
     /// The look is noted anew.
     looks_again: bool,
@@ -90,24 +88,22 @@ impl Work {
                 }
             }
         }
-        let (mut messages, mut drafts) = (0, 0);
-        if let Some((deleted, typed)) = self.sweep.map(limits) {
+        let mut messages = 0;
+        if let Some(before) = self.sweep.map(limit) {
             while messages < self.forgets && go_on() {
                 let most = PORTION.min(self.forgets - messages);
-                let forgotten = store.write(|w| w.forget_some_deleted_messages(deleted, most))?;
+                let forgotten = store.write(|w| w.forget_some_deleted_messages(before, most))?;
                 messages += forgotten;
                 if forgotten < most {
                     break;
                 }
             }
-            drafts = store.write(|w| w.forget_composer_drafts(typed))?;
         }
         let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
         Ok(vec![
             (contexts, "contexts purged"),
             (conversations, "conversations purged"),
             (number(messages), "messages forgotten"),
-            (number(drafts), "drafts forgotten"),
         ])
     }
 }
@@ -125,10 +121,7 @@ fn work(r: &ReadHandle<'_>, moment: Moment) -> Result<Work, StoreError> {
     let forgets = u32::try_from(allowance.saturating_sub(taken)).unwrap_or(u32::MAX);
     let (ripe, looks_again) = swept(state(r, state_key::SWEPT)?, moment);
     let sweep = match ripe {
-        Some(look) => {
-            let (messages, drafts) = limits(look);
-            (r.deleted_message_count(messages)? + r.composer_draft_count(drafts)? > 0).then_some(look)
-        }
+        Some(look) => (r.deleted_message_count(limit(look))? > 0).then_some(look),
         None => None,
     };
     Ok(Work { marks, due, sweep, forgets, looks_again })
@@ -163,10 +156,9 @@ fn swept(look: Option<ClockReading>, moment: Moment) -> (Option<ClockReading>, b
     (is_ripe.then_some(look), is_ripe)
 }
 
-/// Before which times deleted messages and drafts are forgotten.
-fn limits(look: ClockReading) -> (DateTime<Utc>, DateTime<Utc>) {
-    let before = |by| look.wall.checked_sub_signed(by).unwrap_or(DateTime::<Utc>::MIN_UTC);
-    (before(TRASH_BEFORE_PURGE), before(DRAFTS_KEPT))
+/// Before which time deleted messages are forgotten.
+fn limit(look: ClockReading) -> DateTime<Utc> {
+    look.wall.checked_sub_signed(TRASH_BEFORE_PURGE).unwrap_or(DateTime::<Utc>::MIN_UTC)
 }
 
 fn set_marks(w: &mut WriteHandle<'_>, marks: Vec<(TrashId, Option<u64>)>) -> Result<(), StoreError> {

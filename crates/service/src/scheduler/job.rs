@@ -18,10 +18,12 @@ pub(crate) enum JobKind {
     Cleanup,
     /// Gives memory and room on the disk back.
     Vacuum,
+    /// Gives titles to the conversations that have got none yet.
+    Title,
 }
 
 impl JobKind {
-    pub const ALL: [Self; 4] = [Self::Expiry, Self::Backup, Self::Cleanup, Self::Vacuum];
+    pub const ALL: [Self; 5] = [Self::Expiry, Self::Backup, Self::Cleanup, Self::Vacuum, Self::Title];
 
     /// Its name in the vault, in JSON and of its lock.
     pub const fn name(self) -> &'static str {
@@ -30,6 +32,7 @@ impl JobKind {
             Self::Backup => "backup",
             Self::Cleanup => "cleanup",
             Self::Vacuum => "vacuum",
+            Self::Title => "title",
         }
     }
 
@@ -40,7 +43,7 @@ impl JobKind {
     /// Time from one run to the next.
     fn period(self) -> TimeDelta {
         match self {
-            Self::Expiry => TimeDelta::minutes(15),
+            Self::Expiry | Self::Title => TimeDelta::minutes(15),
             Self::Cleanup => TimeDelta::hours(6),
             Self::Backup | Self::Vacuum => TimeDelta::hours(24),
         }
@@ -50,7 +53,7 @@ impl JobKind {
     pub fn first_run(self, now: DateTime<Utc>) -> DateTime<Utc> {
         match self {
             Self::Expiry => now,
-            Self::Backup | Self::Cleanup => after(now, TimeDelta::minutes(10)),
+            Self::Backup | Self::Cleanup | Self::Title => after(now, TimeDelta::minutes(10)),
             Self::Vacuum => after(now, TimeDelta::hours(1)),
         }
     }
@@ -82,7 +85,7 @@ pub(crate) fn is_due(kind: JobKind, job: Option<&Job>, now: DateTime<Utc>) -> bo
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct JobStatus {
-    /// Its stable name: `expiry`, `backup`, `cleanup` or `vacuum`.
+    /// Its stable name: `expiry`, `backup`, `cleanup`, `vacuum` or `title`.
     pub name: String,
     /// When it last began.
     pub last_started_at: Option<DateTime<Utc>>,

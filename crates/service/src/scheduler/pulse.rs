@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// Running time that may be lost when the process is killed.
 const KEPT_EVERY: Duration = Duration::from_secs(300);
+/// How often what was learnt of the models' tokens is kept.
+const FACTORS_EVERY: Duration = Duration::from_secs(60);
 /// Of several processes one counts, or two windows would make a day pass in half of it.
 const COUNTER: &str = "running";
 
@@ -23,6 +25,8 @@ pub(crate) struct Pulse {
     counted: Duration,
     /// What the clock did that is not in the vault yet.
     jump: Jump,
+    /// The monotonic time at which what the models have taught was last kept.
+    factors_kept: Duration,
     right: Option<JobLock>,
 }
 
@@ -75,6 +79,10 @@ impl Service {
             pulse.right = self.right_to_count()?;
             pulse.counted = sample.monotonic;
         }
+        if sample.monotonic.saturating_sub(pulse.factors_kept) >= FACTORS_EVERY {
+            pulse.factors_kept = sample.monotonic;
+            session.keep_factors().await;
+        }
         let elapsed = sample.monotonic.saturating_sub(pulse.counted);
         let mut jump = pulse.jump;
         if pulse.right.is_none() {
@@ -97,7 +105,8 @@ impl Service {
             holds: ClockWatch::at_start(seen, began.wall) != ClockVerdict::Steady,
             moves: ClockWatch::moves_at_start(seen, began.wall),
         });
-        Ok(Pulse { watch: ClockWatch::new(began), counted: began.monotonic, jump, right: self.right_to_count()? })
+        let (watch, counted) = (ClockWatch::new(began), began.monotonic);
+        Ok(Pulse { watch, counted, jump, factors_kept: counted, right: self.right_to_count()? })
     }
 
     fn right_to_count(&self) -> Result<Option<JobLock>, ServiceError> {

@@ -64,6 +64,7 @@ impl Service {
             JobKind::Backup => self.make_backup(BackupKind::Daily, None).await.map(|_| None),
             JobKind::Cleanup => self.clean_up(&run).await,
             JobKind::Vacuum => self.vacuum(&run).await,
+            JobKind::Title => self.make_up_titles(&run).await,
         };
         let (result, said) = match outcome {
             Ok(said) => (JobResult::Ok, said),

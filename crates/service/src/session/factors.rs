@@ -1,7 +1,9 @@
 //! How many tokens each model counts for one of o200k, learnt from what its provider reports.
 
 use evenkeel_domain::ModelChoice;
-use std::collections::HashMap;
+use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 /// Smallest and largest factor that is believed; text in a script that a small model's tokenizer
@@ -14,14 +16,57 @@ const WEIGHT: f64 = 0.5;
 /// After a refusal, when nothing is known but that the count was too low.
 const AFTER_REFUSAL: f64 = 2.0;
 
+/// Under which key it is remembered from start to start.
+const KEY: &str = "token_factors";
+
+/// A smaller change of a factor is not worth a write.
+const LEAST_CHANGE: f64 = 0.001;
+/// Models that are remembered.
+const MOST: usize = 200;
+
 /// What was learnt so far.
 #[derive(Default)]
-pub(crate) struct Factors(Mutex<HashMap<ModelChoice, f64>>);
+pub(crate) struct Factors(Mutex<Learnt>);
+
+#[derive(Default)]
+struct Learnt {
+    factors: HashMap<ModelChoice, f64>,
+    /// The models that are not in the vault as they are here.
+    unkept: HashSet<ModelChoice>,
+}
+
+/// What was learnt of one model, as it is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    model: ModelChoice,
+    factor: f64,
+}
 
 impl Factors {
+    /// What is remembered of the models whose provider is still there.
+    ///
+    /// # Errors
+    /// The vault cannot be read.
+    pub fn load(r: &ReadHandle<'_>) -> Result<Self, StoreError> {
+        let providers = r.providers()?;
+        let is_there = |kept: &Kept| providers.iter().any(|provider| provider.id == kept.model.provider_id);
+        let kept = remembered(r)?.into_iter().filter(is_there);
+        let factors = kept.map(|kept| (kept.model, believed(kept.factor))).collect();
+        Ok(Self(Mutex::new(Learnt { factors, unkept: HashSet::new() })))
+    }
+
+    /// Takes what is to be kept; `None` where nothing was learnt since the last time.
+    pub fn unkept(&self) -> Option<Vec<Kept>> {
+        let mut learnt = self.locked();
+        let models = std::mem::take(&mut learnt.unkept);
+        let kept: Vec<Kept> =
+            models.into_iter().filter_map(|model| Some(Kept { factor: *learnt.factors.get(&model)?, model })).collect();
+        (!kept.is_empty()).then_some(kept)
+    }
+
     /// Tokens of the model for one of o200k.
     pub fn of(&self, model: &ModelChoice) -> f64 {
-        self.locked().get(model).copied().unwrap_or_else(|| expected(&model.model))
+        self.locked().factors.get(model).copied().unwrap_or_else(|| expected(&model.model))
     }
 
     /// Takes in that a request counted as `counted` had `reported` tokens.
@@ -47,12 +92,43 @@ impl Factors {
     }
 
     fn put(&self, model: &ModelChoice, factor: f64) {
-        self.locked().insert(model.clone(), factor.clamp(RANGE.0, RANGE.1));
+        let mut learnt = self.locked();
+        let factor = believed(factor);
+        // What changes nothing that counts costs no write.
+        let before = learnt.factors.insert(model.clone(), factor);
+        if before.is_none_or(|before| (before - factor).abs() > LEAST_CHANGE) {
+            learnt.unkept.insert(model.clone());
+        }
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<ModelChoice, f64>> {
+    fn locked(&self) -> std::sync::MutexGuard<'_, Learnt> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Keeps what was learnt beside what is remembered already, by this process or another.
+///
+/// # Errors
+/// `Storage`, `DiskFull`.
+pub(crate) fn keep(w: &mut WriteHandle<'_>, learnt: Vec<Kept>) -> Result<(), StoreError> {
+    let mut all = remembered(w)?;
+    all.retain(|old| !learnt.iter().any(|new| new.model == old.model));
+    all.extend(learnt);
+    // The newest are the last.
+    let all = all.get(all.len().saturating_sub(MOST)..).unwrap_or(&all);
+    match serde_json::to_string(all) {
+        Ok(text) => w.put_app_state(KEY, &text),
+        Err(_) => Err(StoreError::DamagedValue { what: format!("app_state.{KEY}") }),
+    }
+}
+
+/// What this version cannot read is learnt again.
+fn remembered(r: &ReadHandle<'_>) -> Result<Vec<Kept>, StoreError> {
+    Ok(r.app_state(KEY)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+fn believed(factor: f64) -> f64 {
+    if factor.is_finite() { factor.clamp(RANGE.0, RANGE.1) } else { 1.0 }
 }
 
 /// The factor before anything was reported; measured over 38,527 messages.
@@ -69,7 +145,7 @@ fn expected(model: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::float_cmp)]
+    #![allow(clippy::float_cmp, clippy::unwrap_used)]
     use super::*;
     use evenkeel_domain::ProviderId;
 
@@ -94,6 +170,31 @@ mod tests {
         factors.report(&model, 1_000, 0);
         factors.report(&model, 1_000, 40);
         assert_eq!(factors.of(&model), 1.25);
+    }
+
+    #[test]
+    fn what_was_learnt_is_to_be_kept_once() {
+        let (factors, model) = (Factors::default(), model("some"));
+        assert_eq!(factors.unkept(), None);
+        factors.report(&model, 1_000, 1_500);
+        assert_eq!(factors.unkept(), Some(vec![Kept { model: model.clone(), factor: 1.25 }]));
+        assert_eq!(factors.unkept(), None);
+        factors.report(&model, 1_250, 1_250);
+        assert_eq!(factors.unkept(), None, "it counts as was expected");
+    }
+
+    #[test]
+    fn the_models_used_last_are_remembered_and_damaged_notes_are_not_believed() {
+        let store = evenkeel_store::Store::in_memory("factors", chrono::DateTime::UNIX_EPOCH).unwrap();
+        for at in 0..=MOST {
+            let kept = vec![Kept { model: model(&at.to_string()), factor: 2.0 }];
+            store.write(|w| keep(w, kept)).unwrap();
+        }
+        let known = store.read(remembered).unwrap();
+        assert_eq!((known.len(), known[0].model.model.as_str()), (MOST, "1"));
+        store.write(|w| w.put_app_state(KEY, "[{\"model\":7}]")).unwrap();
+        assert_eq!(store.read(remembered).unwrap(), []);
+        assert_eq!((believed(f64::NAN), believed(-3.0), believed(1e9)), (1.0, 0.5, 16.0));
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct PersonaDraft {
     pub system_prompt: String,
     /// At most 8,000 characters.
     pub personality: String,
+    /// Tokens of a reply; `None` = nothing is to be said of them.
+    pub max_tokens: Option<u32>,
 }
 
 impl PersonaDraft {

@@ -26,7 +26,6 @@ impl WriteHandle<'_> {
             ("contexts", "trash_shown_at"),
             ("conversations", "trash_shown_at"),
             ("deleted_messages", "deleted_at"),
-            ("composer_drafts", "updated_at"),
         ] {
             self.execute(&shift(table, column), numbers)?;
         }
@@ -71,9 +70,7 @@ impl WriteHandle<'_> {
         ] {
             self.execute(sql, [])?;
         }
-        for sql in ["UPDATE deleted_messages SET deleted_at = ?1", "UPDATE composer_drafts SET updated_at = ?1"] {
-            self.execute(sql, [now.timestamp_millis()])?;
-        }
+        self.execute("UPDATE deleted_messages SET deleted_at = ?1", [now.timestamp_millis()])?;
         for key in [state_key::SWEPT, state_key::RESTED, state_key::SET_ASIDE] {
             self.execute("DELETE FROM app_state WHERE key = ?1", [key])?;
         }

@@ -38,14 +38,6 @@ impl ReadHandle<'_> {
         };
         self.one(sql, of_key(key), composer_draft)
     }
-
-    /// Number of drafts that were last changed before a time.
-    ///
-    /// # Errors
-    /// `Storage` or `Damaged`.
-    pub fn composer_draft_count(&self, before: DateTime<Utc>) -> Result<u64, StoreError> {
-        self.number("SELECT count(*) FROM composer_drafts WHERE updated_at < ?1", [before.timestamp_millis()])
-    }
 }
 
 impl WriteHandle<'_> {
@@ -83,18 +75,5 @@ impl WriteHandle<'_> {
             self.changed(Noun::Draft, key);
         }
         Ok(())
-    }
-
-    /// Forgets the drafts that were last changed before a time. Returns how many.
-    ///
-    /// # Errors
-    /// `Storage`, `DiskFull`, `Damaged` or `DamagedValue`.
-    pub fn forget_composer_drafts(&mut self, before: DateTime<Utc>) -> Result<u32, StoreError> {
-        let sql = "DELETE FROM composer_drafts WHERE updated_at < ?1 RETURNING conversation_id, context_id, text, updated_at";
-        let forgotten = self.all(sql, [before.timestamp_millis()], composer_draft)?;
-        for draft in &forgotten {
-            self.changed(Noun::Draft, draft.key);
-        }
-        Ok(u32::try_from(forgotten.len()).unwrap_or(u32::MAX))
     }
 }

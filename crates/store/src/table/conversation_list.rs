@@ -2,9 +2,9 @@
 
 use super::conversation::{conversation, select_conversations};
 use super::filter::{Filter, wanted_text};
-use crate::column::bytes;
+use crate::column::{bytes, id};
 use crate::{ReadHandle, StoreError};
-use evenkeel_domain::{Conversation, ConversationQuery};
+use evenkeel_domain::{Conversation, ConversationId, ConversationQuery};
 
 impl ReadHandle<'_> {
     /// A part of the conversations that a query asks for, and how many there are in all.
@@ -13,6 +13,23 @@ impl ReadHandle<'_> {
     /// `Storage`, `Damaged` or `DamagedValue`.
     pub fn conversations_page(&self, query: &ConversationQuery) -> Result<(Vec<Conversation>, u64), StoreError> {
         Ok((self.list_conversations(query)?, self.count_conversations(query)?))
+    }
+
+    /// Conversations that still have their beginning for a title and have two replies or more, those
+    /// of the newest activity first; none from the trash, nor of a context that lies there.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn untitled_conversations(&self, limit: u32) -> Result<Vec<ConversationId>, StoreError> {
+        self.all(
+            "SELECT v.id FROM conversations v
+             JOIN contexts c ON c.id = v.context_id AND c.deleted_at IS NULL
+             WHERE v.title_source = 'beginning' AND v.deleted_at IS NULL AND EXISTS (
+                 SELECT 1 FROM messages m WHERE m.conversation_id = v.id AND m.role = 'assistant' LIMIT 1 OFFSET 1)
+             ORDER BY v.last_activity_at DESC, v.id DESC LIMIT ?1",
+            [limit],
+            |row| id(row, 0),
+        )
     }
 
     pub(super) fn list_conversations(&self, query: &ConversationQuery) -> Result<Vec<Conversation>, StoreError> {

@@ -1,7 +1,7 @@
 //! Conversations: lists, tags, titles, batches, trash, figures.
 
 use crate::room::{Room, at, context, context_id, conversation, conversation_id, full_reply, message, message_id};
-use evenkeel_domain::{Conversation, ConversationId, ConversationQuery, ErrorCode, TitleSource, TrashId};
+use evenkeel_domain::{Conversation, ConversationId, ConversationQuery, ErrorCode, Role, TitleSource, TrashId};
 use evenkeel_store::StoreError;
 
 /// Context 1 with conversations 1–6 of rising activity, of which 2 is pinned, 3 archived, 4 in the
@@ -187,4 +187,26 @@ fn figures_count_every_branch_and_agent() {
     assert_eq!((empty.messages, empty.started_at, empty.agents.len()), (0, None, 0));
     let missing = room.store.read(|read| read.conversation_statistics(conversation_id(9)));
     assert_eq!(missing.unwrap_err().code(), ErrorCode::NotFound);
+}
+
+#[test]
+fn those_without_a_title_have_two_replies_and_lie_nowhere_else() {
+    let room = threads();
+    room.write(|write| {
+        write.insert_conversation(&conversation(9, 1))?;
+        // Every conversation has two replies, but for the sixth, which has one.
+        for (at, number) in [1, 2, 3, 4, 5, 6, 7, 8, 9].into_iter().enumerate() {
+            let first = at as u64 * 10 + 100;
+            for step in 0..(if number == 6 { 2 } else { 4 }) {
+                let mut one = message(first + step, (step > 0).then(|| first + step - 1));
+                one.conversation_id = conversation_id(number);
+                one.role = if step % 2 == 0 { Role::User } else { Role::Assistant };
+                write.insert_message(one)?;
+            }
+        }
+        write.title_conversation(conversation_id(5), "By the model")?;
+        write.rename_conversation(conversation_id(9), "By the user")
+    });
+    assert_eq!(room.read(|read| read.untitled_conversations(10)), ids([7, 3, 2, 1]));
+    assert_eq!(room.read(|read| read.untitled_conversations(2)), ids([7, 3]));
 }

@@ -32,7 +32,7 @@ export const commands = {
 	/**  Stops the reply of a conversation; what has arrived is kept. */
 	chatStop: (conversationId: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("chat_stop", { conversationId })),
 	/**  What could be better about a persona that is being written. */
-	contextAdvice: (draft: PersonaDraft, model: ModelChoice | null) => typedError<PersonaAdvice_Serialize[], ErrorBody>(__TAURI_INVOKE("context_advice", { draft, model })),
+	contextAdvice: (draft: PersonaDraft_Deserialize, model: ModelChoice | null) => typedError<PersonaAdvice_Serialize[], ErrorBody>(__TAURI_INVOKE("context_advice", { draft, model })),
 	/**  Makes a context. */
 	contextCreate: (draft: ContextDraft_Deserialize) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_create", { draft })),
 	/**  Makes a context from a preset. */
@@ -93,8 +93,8 @@ export const commands = {
 	conversationSetTags: (id: ConversationId, tags: string[]) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_set_tags", { id, tags })),
 	/**  Figures of a conversation over all its branches. */
 	conversationStatistics: (id: ConversationId) => typedError<ConversationStatistics_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_statistics", { id })),
-	/**  Erases everything; `confirmation` is the word ERASE. */
-	dataErase: (confirmation: string, models: boolean) => typedError<null, ErrorBody>(__TAURI_INVOKE("data_erase", { confirmation, models })),
+	/**  Erases everything; `confirmation` is the word ERASE. Answers whether the keychain let go of the key. */
+	dataErase: (confirmation: string, models: boolean) => typedError<boolean, ErrorBody>(__TAURI_INVOKE("data_erase", { confirmation, models })),
 	/**
 	 *  Lets the user choose a folder, moves the data there, and starts the app again from there; gives the folder
 	 *  that the data is in, or `null` if the dialog was closed.
@@ -1234,7 +1234,7 @@ export type JobStatus = JobStatus_Serialize | JobStatus_Deserialize;
 
 /**  A job as the window shows it. */
 export type JobStatus_Deserialize = {
-	/**  Its stable name: `expiry`, `backup`, `cleanup` or `vacuum`. */
+	/**  Its stable name: `expiry`, `backup`, `cleanup`, `vacuum` or `title`. */
 	name: string,
 	/**  When it last began. */
 	lastStartedAt?: string | null,
@@ -1256,7 +1256,7 @@ export type JobStatus_Deserialize = {
 
 /**  A job as the window shows it. */
 export type JobStatus_Serialize = {
-	/**  Its stable name: `expiry`, `backup`, `cleanup` or `vacuum`. */
+	/**  Its stable name: `expiry`, `backup`, `cleanup`, `vacuum` or `title`. */
 	name: string,
 	/**  When it last began. */
 	lastStartedAt: string | null,
@@ -1313,7 +1313,7 @@ export type Limits = {
 	messagesPerContext: number,
 	/**  Bytes (UTF-8) of one message. */
 	messageBytes: number,
-	/**  Bytes of the vault's database on the disk. */
+	/**  Bytes of the vault's database, without what deleting has freed in it. */
 	vaultBytes: number,
 };
 
@@ -1567,13 +1567,30 @@ export type PersonaAdvice_Serialize = {
 };
 
 /**  The part of a draft that advice is given on; it may be half written. */
-export type PersonaDraft = {
+export type PersonaDraft = PersonaDraft_Serialize | PersonaDraft_Deserialize;
+
+/**  The part of a draft that advice is given on; it may be half written. */
+export type PersonaDraft_Deserialize = {
 	/**  At most 120 characters. */
 	name: string,
 	/**  At most 32,000 characters. */
 	systemPrompt: string,
 	/**  At most 8,000 characters. */
 	personality: string,
+	/**  Tokens of a reply; `None` = nothing is to be said of them. */
+	maxTokens?: number | null,
+};
+
+/**  The part of a draft that advice is given on; it may be half written. */
+export type PersonaDraft_Serialize = {
+	/**  At most 120 characters. */
+	name: string,
+	/**  At most 32,000 characters. */
+	systemPrompt: string,
+	/**  At most 8,000 characters. */
+	personality: string,
+	/**  Tokens of a reply; `None` = nothing is to be said of them. */
+	maxTokens: number | null,
 };
 
 /**  A field of a persona. */
@@ -1581,7 +1598,9 @@ export type PersonaField =
 /**  The instructions to the model. */
 "systemPrompt" | 
 /**  The personality in words. */
-"personality";
+"personality" | 
+/**  The length of replies. */
+"maxTokens";
 
 /**  A template for contexts. */
 export type Preset = Preset_Serialize | Preset_Deserialize;

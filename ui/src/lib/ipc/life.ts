@@ -61,12 +61,14 @@ export interface PersonaDraft {
   name: string;
   systemPrompt: string;
   personality: string;
+  /** Tokens of a reply; null = nothing is to be said of them. */
+  maxTokens: number | null;
 }
 
 /** What could be better about a persona. */
 export interface PersonaAdvice {
   code: string;
-  field: 'systemPrompt' | 'personality';
+  field: 'systemPrompt' | 'personality' | 'maxTokens';
   /** The passage meant. */
   quote: string | null;
   message: string;

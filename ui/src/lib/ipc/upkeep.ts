@@ -114,7 +114,8 @@ export interface UpkeepBackend {
 
   dataSummary(): Promise<DataSummary>;
   /** Destroys the vault, its backups and its key; `confirmation` is the English word. */
-  dataErase(confirmation: string, models: boolean): Promise<void>;
+  /** Answers whether the keychain let go of the key. */
+  dataErase(confirmation: string, models: boolean): Promise<boolean>;
   /**
    * Moves the data to a folder chosen in the system's dialog, and starts the app again from there;
    * `null` where the dialog was closed.

@@ -14,6 +14,8 @@ export class Storage {
   /** Where the data has moved to; the app is about to start again. */
   movedTo = $state<string | null>(null);
   erasing = $state(false);
+  /** After erasing: the keychain has kept the key. */
+  keyLeft = $state(false);
   private readonly backend: Backend;
 
   constructor(backend: Backend) {
@@ -48,7 +50,7 @@ export class Storage {
   async erase(models: boolean): Promise<ErrorBody | null> {
     this.erasing = true;
     try {
-      await this.backend.dataErase(ERASE, models);
+      this.keyLeft = !(await this.backend.dataErase(ERASE, models));
       this.summary = null;
       this.movedTo = null;
       return null;

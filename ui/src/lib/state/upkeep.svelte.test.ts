@@ -91,6 +91,14 @@ describe('the data', () => {
     expect(app.upkeep.storage.summary).toBeNull();
   });
 
+  it('erased, a key that the keychain has kept is told', async () => {
+    expect(await app.upkeep.storage.erase(false)).toBeNull();
+    expect(app.upkeep.storage.keyLeft).toBe(false);
+    backend.dataErase = () => Promise.resolve(false);
+    expect(await app.upkeep.storage.erase(false)).toBeNull();
+    expect(app.upkeep.storage.keyLeft).toBe(true);
+  });
+
   it('is still there where erasing failed', async () => {
     backend.dataErase = () => Promise.reject(failure('vault_in_use', 'another process'));
     expect((await app.upkeep.storage.erase(true))?.code).toBe('vault_in_use');

@@ -1,4 +1,5 @@
 use super::*;
+use chrono::TimeDelta;
 use evenkeel_domain::{ContextId, DeletionHold};
 use proptest::prelude::*;
 
@@ -56,7 +57,7 @@ proptest! {
             if let Some(ripe) = ripe {
                 prop_assert!(running - noted_at >= 86_400);
                 prop_assert_eq!(look, Some(ripe));
-                prop_assert!(limits(ripe).0 <= now.reading.wall - TRASH_BEFORE_PURGE);
+                prop_assert!(limit(ripe) <= now.reading.wall - TRASH_BEFORE_PURGE);
             }
             if again {
                 look = Some(now.reading);

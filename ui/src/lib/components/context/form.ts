@@ -1,4 +1,4 @@
-import type { Context, ContextDraft, ModelChoice } from '$lib/state/types';
+import type { Context, ContextDraft, ContextPatch, ModelChoice } from '$lib/state/types';
 import {
   length,
   limits,
@@ -54,6 +54,27 @@ export function draftOf(form: ContextForm): ContextDraft {
     maxHistoryTokens: maxHistoryTokens ?? 0,
     expiryDays: never ? null : days,
   };
+}
+
+function same(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return one === other;
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  return names.every((name) => same(one[name as never], other[name as never]));
+}
+
+/** What a draft changes of the context it began as: a field that stays is not sent. */
+export function patchOf(before: Context, draft: ContextDraft): ContextPatch {
+  const { presetId: _, ...now } = draft;
+  const then = draftOf(formOf(before));
+  const changed = Object.entries(now).filter(
+    ([name, value]) => !same(value, then[name as keyof ContextDraft]),
+  );
+  const patch = Object.fromEntries(changed) as ContextPatch;
+  // For these two, null is said in a way of its own.
+  if ('anchor' in patch) patch.anchor = patch.anchor ?? '';
+  if ('expiryDays' in patch) patch.expiryDays = patch.expiryDays ?? 0;
+  return patch;
 }
 
 /** Checks every field against its range. */

@@ -22,7 +22,7 @@ function listed(world: World, query: ContextQuery): Context[] {
 }
 
 /** What the core says about a persona, in short. */
-function advise(draft: PersonaDraft): PersonaAdvice[] {
+function advise(draft: PersonaDraft, window: number): PersonaAdvice[] {
   const { name, systemPrompt } = draft;
   const advice: PersonaAdvice[] = [];
   const say = (code: string, quote: string | null, details: Record<string, string> = {}): void => {
@@ -32,6 +32,11 @@ function advise(draft: PersonaDraft): PersonaAdvice[] {
   if (systemPrompt.length > 8_000) {
     const tokens = String(Math.ceil(systemPrompt.length / 4));
     say('too_long_for_window', null, { tokens, window: '8192' });
+  }
+  if ((draft.maxTokens ?? 0) > window / 2) {
+    const details = { tokens: String(window / 2), window: String(window) };
+    const code = 'reply_too_long';
+    advice.push({ code, field: 'maxTokens', quote: null, message: code, details });
   }
   const second = /\byou (?:are|must|will|should)\b[^.]*/i.exec(systemPrompt);
   if (second) say('second_person', second[0]);
@@ -65,6 +70,7 @@ export function contextCalls(world: World, open: Open) {
     contextCreate: (draft) =>
       open(() => {
         check(draft);
+        checkReply(world, draft.model, draft.maxTokens);
         const template = world.presets[0];
         if (!template) throw failure('internal', 'no presets');
         const made = { ...contextOf(template, world.id('context'), 0), ...draft };
@@ -81,7 +87,7 @@ export function contextCalls(world: World, open: Open) {
       }),
     contextUpdate: (id, patch) => open(() => told(update(world, world.context(id), patch))),
     ...lifeOf(world, open, told),
-    contextAdvice: (draft) => open(() => advise(draft)),
+    contextAdvice: (draft, model) => open(() => advise(draft, windowOf(world, model))),
     contextRecommendedHistory: (model) =>
       open(() => {
         const window = windowOf(world, model);
@@ -97,15 +103,25 @@ function check(patch: ContextPatch): void {
   }
 }
 
+function checkReply(world: World, model: ModelChoice | null, maxTokens: number): void {
+  const window = windowOf(world, model);
+  if (maxTokens <= window / 2) return;
+  const range = `1 to ${window / 2}, half of the model's window of ${window}`;
+  const details = { field: 'maxTokens', value: String(maxTokens), range };
+  throw failure('invalid_parameter', `maxTokens is ${maxTokens}`, details);
+}
+
 function update(world: World, context: Context, patch: ContextPatch): Context {
   check(patch);
+  if (patch.maxTokens !== undefined || patch.model !== undefined)
+    checkReply(world, patch.model ?? context.model, patch.maxTokens ?? context.maxTokens);
   const { expiryDays, anchor, ...rest } = patch;
   Object.assign(context, rest);
   if (anchor !== undefined && anchor !== null)
     context.anchor = anchor.trim() === '' ? null : anchor;
-  if (expiryDays !== undefined) {
-    context.expiryDays = expiryDays === 0 ? null : expiryDays;
-    context.expiresAt = expiry(context.expiryDays);
+  const days = expiryDays === 0 ? null : expiryDays;
+  if (days !== undefined && days !== context.expiryDays) {
+    Object.assign(context, { expiryDays: days, expiresAt: expiry(days), isActive: true });
   }
   if (PERSONA.some((field) => field in patch)) world.reword(context);
   return context;

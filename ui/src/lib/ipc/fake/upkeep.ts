@@ -252,6 +252,7 @@ export function upkeepCalls(
         world.erase();
         upkeep.backups = [];
         vault.erase();
+        return true;
       }),
     dataMove: () => open(() => '/media/data/evenkeel'),
     featureList: () => open(() => upkeep.features()),
