@@ -19,6 +19,7 @@ mod model_files;
 mod package;
 mod paging;
 mod preset;
+mod private;
 mod provider_errors;
 mod support;
 mod title;

@@ -167,7 +167,7 @@ impl Opener {
         self.furnish(&store, alone)?;
         let settings = store.read(|r| r.settings())?;
         let secrets = root.subkey(vault_id, Use::Secrets);
-        let session = Session::new(store, secrets, vault_id, settings, lock);
+        let session = Session::new(store, secrets, vault_id, settings, lock, self.changes.clone());
         Ok(Opened { session: Arc::new(session), key_file, root, _changes: Arc::new(subscription) })
     }
 
