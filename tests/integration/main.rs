@@ -20,6 +20,7 @@ mod model_files;
 mod package;
 mod paging;
 mod preset;
+mod private;
 mod provider_errors;
 mod sharing;
 mod support;

@@ -5,11 +5,12 @@ mod plan;
 pub(crate) mod replies;
 mod reply;
 
-use crate::{Service, ServiceError, model::Ready, session::Session};
+use crate::session::{Session, private::mirror};
+use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     ChatEvent, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Role,
-    SendRequest,
+    SendRequest, Settings,
 };
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::{ChatMessage, ChatRequest, EventStream};
@@ -23,6 +24,43 @@ use std::sync::Arc;
 struct Stored {
     conversation: Option<Conversation>,
     message: Message,
+}
+
+/// What is stored of a plan before the model is called.
+struct Question {
+    /// A conversation that begins with it.
+    conversation: Option<Conversation>,
+    conversation_id: ConversationId,
+    message: Message,
+    is_new: bool,
+    draft: Option<DraftKey>,
+}
+
+impl Question {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            conversation: plan.is_new_conversation.then(|| plan.conversation.clone()),
+            conversation_id: plan.conversation.id,
+            message: plan.user_message.clone(),
+            is_new: plan.is_new_message,
+            draft: plan.draft,
+        }
+    }
+
+    fn store(self, w: &mut WriteHandle<'_>) -> Result<Stored, StoreError> {
+        if let Some(conversation) = &self.conversation {
+            w.insert_conversation(conversation)?;
+        }
+        // A regenerated reply takes the place of the shown one only when it is stored: until
+        // then, and if nothing comes, the branch stays as it is.
+        let message = if self.is_new {
+            forget_typed(w, self.draft, &self.message.content)?;
+            w.insert_message(self.message)?
+        } else {
+            self.message
+        };
+        Ok(Stored { conversation: w.conversation(self.conversation_id)?, message })
+    }
 }
 
 impl Service {
@@ -175,34 +213,25 @@ impl Service {
     }
 
     async fn commit_question(&self, session: &Session, plan: &Plan) -> Result<Stored, ServiceError> {
-        let now = self.now();
-        let conversation = plan.is_new_conversation.then(|| plan.conversation.clone());
-        let message = plan.user_message.clone();
-        let is_new_message = plan.is_new_message;
-        let (home, talked_to, draft) = (plan.home.id, plan.talked_to(), plan.draft);
-        let conversation_id = plan.conversation.id;
-        let (settings, stored) = session
-            .write(move |w| {
-                if let Some(conversation) = &conversation {
-                    w.insert_conversation(conversation)?;
-                }
-                // A regenerated reply takes the place of the shown one only when it is stored: until
-                // then, and if nothing comes, the branch stays as it is.
-                let message = if is_new_message {
-                    forget_typed(w, draft, &message.content)?;
-                    w.insert_message(message)?
-                } else {
-                    message
-                };
-                touch(w, &talked_to, now)?;
-                let mut settings = w.settings()?;
-                if settings.last_context_id != Some(home) {
-                    settings.last_context_id = Some(home);
-                    w.put_settings(&settings)?;
-                }
-                Ok((settings, Stored { conversation: w.conversation(conversation_id)?, message }))
-            })
-            .await?;
+        let (now, home, talked_to) = (self.now(), plan.home.id, plan.talked_to());
+        let question = Question::of(plan);
+        let note = move |w: &mut WriteHandle<'_>| note_use(w, home, &talked_to, now);
+        let (settings, stored) = if session.is_private(plan.conversation.id) {
+            let party = (plan.context.clone(), plan.revision.clone());
+            let stored = session.records(plan.conversation.id).write(move |w| {
+                mirror(w, &party.0, &party.1)?;
+                question.store(w)
+            });
+            let stored = stored.await?;
+            (session.write(note).await?, stored)
+        } else {
+            session
+                .write(move |w| {
+                    let stored = question.store(w)?;
+                    Ok((note(w)?, stored))
+                })
+                .await?
+        };
         session.set_settings(settings);
         Ok(stored)
     }
@@ -222,14 +251,19 @@ impl Service {
         }
         let message = self.reply_message(plan, reply_id, ending.status, ending.grown);
         let talked_to = plan.talked_to();
-        let stored = session
-            .write(move |w| {
-                w.delete_draft(reply_id)?;
-                let stored = w.insert_message(message)?;
-                touch(w, &talked_to, now)?;
-                Ok(stored)
-            })
-            .await?;
+        let stored = if session.is_private(plan.conversation.id) {
+            session.write(move |w| touch(w, &talked_to, now)).await?;
+            session.records(plan.conversation.id).write(move |w| w.insert_message(message)).await?
+        } else {
+            session
+                .write(move |w| {
+                    w.delete_draft(reply_id)?;
+                    let stored = w.insert_message(message)?;
+                    touch(w, &talked_to, now)?;
+                    Ok(stored)
+                })
+                .await?
+        };
         Ok(Some(stored))
     }
 
@@ -252,6 +286,22 @@ impl Service {
             vote: None,
         }
     }
+}
+
+/// Notes in the vault who was talked to, and gives the settings that say who was last.
+fn note_use(
+    w: &mut WriteHandle<'_>,
+    home: ContextId,
+    talked_to: &[ContextId],
+    now: DateTime<Utc>,
+) -> Result<Settings, StoreError> {
+    touch(w, talked_to, now)?;
+    let mut settings = w.settings()?;
+    if settings.last_context_id != Some(home) {
+        settings.last_context_id = Some(home);
+        w.put_settings(&settings)?;
+    }
+    Ok(settings)
 }
 
 /// Begins the lifetimes of the contexts anew. One that was deleted for good meanwhile has none.

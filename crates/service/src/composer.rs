@@ -1,15 +1,25 @@
 //! What is typed and not sent.
 
+use crate::session::private::{Item, Records};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{DraftKey, ErrorCode, FieldError};
 
 impl Service {
+    /// Where what is typed for a private conversation stays in memory, too.
+    fn typed_at(&self, key: DraftKey) -> Result<Records, ServiceError> {
+        let session = self.session()?;
+        Ok(match key {
+            DraftKey::Conversation(id) => session.records(id),
+            DraftKey::Context(_) => session.records(Item::Vault),
+        })
+    }
+
     /// What is typed for a conversation, or for a new one with a context; empty if nothing is.
     ///
     /// # Errors
     /// The vault is locked or cannot be read.
     pub async fn draft_get(&self, key: DraftKey) -> Result<String, ServiceError> {
-        let draft = self.session()?.read(move |r| r.composer_draft(key)).await?;
+        let draft = self.typed_at(key)?.read(move |r| r.composer_draft(key)).await?;
         Ok(draft.map(|draft| draft.text).unwrap_or_default())
     }
 
@@ -28,7 +38,7 @@ impl Service {
             self.check_vault_size().await?;
         }
         let now = self.now();
-        match self.session()?.write(move |w| w.put_composer_draft(key, &text, now)).await {
+        match self.typed_at(key)?.write(move |w| w.put_composer_draft(key, &text, now)).await {
             // Says what there is instead.
             Err(error) if error.code() == ErrorCode::NotFound => {
                 match key {

@@ -31,7 +31,7 @@ impl Service {
     pub async fn conversation_open(&self, id: ConversationId) -> Result<ConversationView, ServiceError> {
         let conversation = self.conversation_get(id).await?;
         let mut messages = match conversation.active_leaf_id {
-            Some(leaf) => self.session()?.read(move |r| r.path(leaf, PAGE + 1)).await?,
+            Some(leaf) => self.session()?.records(id).read(move |r| r.path(leaf, PAGE + 1)).await?,
             None => Vec::new(),
         };
         let has_earlier = shorten(&mut messages, PAGE);
@@ -46,7 +46,7 @@ impl Service {
         let id = self.message_get(message).await?.conversation_id;
         let conversation = self.conversation_get(id).await?;
         let is_shown = match conversation.active_leaf_id {
-            Some(leaf) => self.session()?.read(move |r| r.is_on_branch(message, leaf)).await?,
+            Some(leaf) => self.session()?.records(id).read(move |r| r.is_on_branch(message, leaf)).await?,
             None => false,
         };
         if !is_shown {
@@ -54,7 +54,7 @@ impl Service {
         }
         let half = PAGE / 2;
         let (mut messages, mut later) =
-            self.session()?.read(move |r| Ok((r.path(message, half + 1)?, r.path_after(message, half + 1)?))).await?;
+            self.session()?.records(id).read(move |r| Ok((r.path(message, half + 1)?, r.path_after(message, half + 1)?))).await?;
         let has_earlier = shorten(&mut messages, half);
         let has_later = later.len() > half as usize;
         later.truncate(half as usize);
@@ -70,7 +70,7 @@ impl Service {
     pub async fn conversation_earlier(&self, message: MessageId, limit: u32) -> Result<EarlierMessages, ServiceError> {
         let limit = limit.clamp(1, MOST);
         self.message_get(message).await?;
-        let mut messages = self.session()?.read(move |r| r.path_before(message, limit + 1)).await?;
+        let mut messages = self.session()?.records(message).read(move |r| r.path_before(message, limit + 1)).await?;
         let has_earlier = shorten(&mut messages, limit);
         Ok(EarlierMessages { messages, has_earlier })
     }
@@ -82,7 +82,7 @@ impl Service {
     pub async fn message_after(&self, message: MessageId, limit: u32) -> Result<LaterMessages, ServiceError> {
         let limit = limit.clamp(1, MOST);
         self.message_get(message).await?;
-        let mut messages = self.session()?.read(move |r| r.path_after(message, limit + 1)).await?;
+        let mut messages = self.session()?.records(message).read(move |r| r.path_after(message, limit + 1)).await?;
         let has_later = messages.len() > limit as usize;
         messages.truncate(limit as usize);
         Ok(LaterMessages { messages, has_later })
@@ -93,14 +93,9 @@ impl Service {
     /// # Errors
     /// There is no such conversation, or the title is empty or too long.
     pub async fn conversation_rename(&self, id: ConversationId, title: String) -> Result<Conversation, ServiceError> {
-        let title = title.trim().to_owned();
-        let count = title.chars().count();
-        if !(1..=200).contains(&count) || title.contains('\0') {
-            let value = format!("{count} characters");
-            return Err(FieldError { field: "title", value, range: "1 to 200 characters".into() }.into());
-        }
+        let title = checked_title(&title)?;
         self.conversation_get(id).await?;
-        self.session()?.write(move |w| w.rename_conversation(id, &title)).await?;
+        self.session()?.records(id).write(move |w| w.rename_conversation(id, &title)).await?;
         self.conversation_get(id).await
     }
 
@@ -110,7 +105,7 @@ impl Service {
     /// There is no such conversation.
     pub async fn conversation_set_pinned(&self, id: ConversationId, is_pinned: bool) -> Result<Conversation, ServiceError> {
         self.conversation_get(id).await?;
-        self.session()?.write(move |w| w.set_conversation_pinned(id, is_pinned)).await?;
+        self.session()?.records(id).write(move |w| w.set_conversation_pinned(id, is_pinned)).await?;
         self.conversation_get(id).await
     }
 
@@ -120,7 +115,7 @@ impl Service {
     /// There is no such conversation.
     pub async fn conversation_set_archived(&self, id: ConversationId, is_archived: bool) -> Result<Conversation, ServiceError> {
         self.conversation_get(id).await?;
-        self.session()?.write(move |w| w.set_conversation_archived(id, is_archived)).await?;
+        self.session()?.records(id).write(move |w| w.set_conversation_archived(id, is_archived)).await?;
         self.conversation_get(id).await
     }
 
@@ -131,7 +126,7 @@ impl Service {
     pub async fn conversation_set_tags(&self, id: ConversationId, tags: Vec<String>) -> Result<Conversation, ServiceError> {
         let tags = checked_tags(&tags)?;
         self.conversation_get(id).await?;
-        self.session()?.write(move |w| w.set_conversation_tags(id, &tags)).await?;
+        self.session()?.records(id).write(move |w| w.set_conversation_tags(id, &tags)).await?;
         self.conversation_get(id).await
     }
 
@@ -200,7 +195,7 @@ impl Service {
     /// There is no such conversation.
     pub async fn conversation_statistics(&self, id: ConversationId) -> Result<ConversationStatistics, ServiceError> {
         self.conversation_get(id).await?;
-        self.session()?.read(move |r| r.conversation_statistics(id)).await
+        self.session()?.records(id).read(move |r| r.conversation_statistics(id)).await
     }
 
     /// Shows the branch that a message is on, down to its newest answer.
@@ -216,6 +211,7 @@ impl Service {
     async fn show_branch(&self, conversation: ConversationId, message: MessageId) -> Result<(), ServiceError> {
         let _turn = self.replies().begin(conversation)?;
         self.session()?
+            .records(conversation)
             .write(move |w| {
                 let leaf = w.deepest_leaf(message)?;
                 w.set_active_leaf(conversation, leaf)
@@ -233,12 +229,14 @@ impl Service {
         // Without a model there is no window to measure against; the conversation opens all the same.
         let meter = self.chat_meter(conversation.context_id, Some(conversation.id), String::new()).await.unwrap_or_default();
         let is_replying = self.replies().under_way().contains(&conversation.id);
-        ConversationView { conversation, messages, has_earlier, has_later, meter, is_replying }
+        let is_private = self.session().is_ok_and(|session| session.is_private(conversation.id));
+        ConversationView { conversation, messages, has_earlier, has_later, meter, is_replying, is_private }
     }
 
     pub(crate) async fn conversation_get(&self, id: ConversationId) -> Result<Conversation, ServiceError> {
         let (found, others) = self
             .session()?
+            .records(id)
             .read(move |r| match r.conversation(id)? {
                 Some(conversation) => Ok((Some(conversation), Vec::new())),
                 None => Ok((None, r.conversations(None, LISTED, 0)?)),
@@ -253,6 +251,7 @@ impl Service {
     pub(crate) async fn message_get(&self, id: MessageId) -> Result<Message, ServiceError> {
         let (found, others) = self
             .session()?
+            .records(id)
             .read(move |r| match r.message(id)? {
                 Some(message) => Ok((Some(message), Vec::new())),
                 None => Ok((None, r.conversations(None, LISTED, 0)?)),
@@ -266,6 +265,17 @@ impl Service {
 /// Conversations as a refusal lists them.
 fn titles(conversations: &[Conversation]) -> Vec<String> {
     conversations.iter().map(|one| named(&one.title, one.id)).collect()
+}
+
+/// A title as it is kept: 1–200 characters without space around them.
+pub(crate) fn checked_title(title: &str) -> Result<String, FieldError> {
+    let title = title.trim();
+    let count = title.chars().count();
+    if (1..=200).contains(&count) && !title.contains('\0') {
+        return Ok(title.to_owned());
+    }
+    let value = format!("{count} characters");
+    Err(FieldError { field: "title", value, range: "1 to 200 characters".into() })
 }
 
 /// Drops what was read beyond the page only to learn whether there is more.

@@ -18,6 +18,7 @@ mod naming;
 mod options;
 mod persona;
 mod preset;
+mod private;
 mod provider;
 mod recent;
 mod scheduler;

@@ -1,5 +1,6 @@
 //! Messages: deleted and brought back, and judged.
 
+use crate::session::private::Item;
 use crate::{ConversationView, Service, ServiceError};
 use evenkeel_domain::{ErrorBody, ErrorCode, Message, MessageId, Role, Vote};
 
@@ -34,7 +35,7 @@ impl Service {
         let conversation = self.message_get(id).await?.conversation_id;
         let _turn = self.replies().begin(conversation)?;
         let now = self.now();
-        self.session()?.write(move |w| w.delete_message(id, now)).await?;
+        self.session()?.records(id).write(move |w| w.delete_message(id, now)).await?;
         self.conversation_open(conversation).await
     }
 
@@ -43,13 +44,14 @@ impl Service {
     /// # Errors
     /// It is not among the deleted ones, where messages stay for a while.
     pub async fn message_restore(&self, id: MessageId) -> Result<ConversationView, ServiceError> {
-        let restored = self.session()?.write(move |w| w.restore_message(id)).await.map_err(|error| {
-            if error.code() != ErrorCode::NotFound {
-                return error;
-            }
-            let message = format!("the message {id} is not among those whose deletion can be undone");
-            ErrorBody::new(ErrorCode::NotFound, message).with("id", id).into()
-        })?;
+        let restored =
+            self.session()?.records(Item::Deleted(id)).write(move |w| w.restore_message(id)).await.map_err(|error| {
+                if error.code() != ErrorCode::NotFound {
+                    return error;
+                }
+                let message = format!("the message {id} is not among those whose deletion can be undone");
+                ErrorBody::new(ErrorCode::NotFound, message).with("id", id).into()
+            })?;
         self.conversation_open(restored.conversation_id).await
     }
 
@@ -67,7 +69,7 @@ impl Service {
                 .with("range", "the id of a reply")
                 .into());
         }
-        self.session()?.write(move |w| w.set_feedback(id, vote)).await?;
+        self.session()?.records(id).write(move |w| w.set_feedback(id, vote)).await?;
         self.message_get(id).await
     }
 }

@@ -1,13 +1,16 @@
 //! An open vault.
 
 mod factors;
+pub(crate) mod private;
 
 use crate::{ServiceError, recent::Recent};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Settings};
-use evenkeel_store::{DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
+use evenkeel_store::{Change, DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use evenkeel_vault::VaultLock;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use private::{Item, Private, Records};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use tokio::sync::broadcast;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
@@ -35,6 +38,8 @@ pub(crate) struct Session {
     pub factors: factors::Factors,
     settings: RwLock<Settings>,
     windows: Mutex<Recent<ConversationId, (WindowKey, MessageId)>>,
+    private: OnceLock<Arc<Private>>,
+    changes: broadcast::Sender<Change>,
     _lock: VaultLock,
 }
 
@@ -43,7 +48,13 @@ impl Session {
     ///
     /// # Errors
     /// The vault cannot be read.
-    pub fn new(store: Store, secrets: Zeroizing<[u8; 32]>, vault_id: Uuid, lock: VaultLock) -> Result<Self, StoreError> {
+    pub fn new(
+        store: Store,
+        secrets: Zeroizing<[u8; 32]>,
+        vault_id: Uuid,
+        lock: VaultLock,
+        changes: broadcast::Sender<Change>,
+    ) -> Result<Self, StoreError> {
         let (settings, factors) = store.read(|r| Ok((r.settings()?, factors::Factors::load(r)?)))?;
         Ok(Self {
             store: Arc::new(store),
@@ -52,6 +63,8 @@ impl Session {
             factors,
             settings: RwLock::new(settings),
             windows: Mutex::new(Recent::new(WINDOWS)),
+            private: OnceLock::new(),
+            changes,
             _lock: lock,
         })
     }
@@ -59,6 +72,31 @@ impl Session {
     /// The database, for what has a thread of its own.
     pub fn store(&self) -> Arc<Store> {
         self.store.clone()
+    }
+
+    /// The records of a conversation, by its id or that of a message in it.
+    pub fn records(&self, item: impl Into<Item>) -> Records {
+        Records::new(self, item.into())
+    }
+
+    /// The conversations that are kept in memory alone, once there was one.
+    pub fn private(&self) -> Option<Arc<Private>> {
+        self.private.get().cloned()
+    }
+
+    /// Whether a conversation is kept in memory alone.
+    pub fn is_private(&self, id: ConversationId) -> bool {
+        self.private.get().is_some_and(|private| private.has(id))
+    }
+
+    /// The place for conversations that are kept in memory alone; `random` makes its name.
+    pub fn made_private(&self, random: [u8; 10], now: DateTime<Utc>) -> Result<Arc<Private>, StoreError> {
+        if let Some(private) = self.private.get() {
+            return Ok(private.clone());
+        }
+        let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let made = Private::new(&format!("evenkeel-{name}"), now, self.changes.clone())?;
+        Ok(self.private.get_or_init(|| Arc::new(made)).clone())
     }
 
     /// Reads in a thread that may block.
@@ -83,6 +121,9 @@ impl Session {
 
     /// Keeps what has arrived of a reply, in the background: a reply never waits for it.
     pub fn keep_draft(&self, skeleton: &Message, text: String, reasoning: String, now: DateTime<Utc>) {
+        if self.is_private(skeleton.conversation_id) {
+            return;
+        }
         let store = self.store.clone();
         let draft = ReplyDraft {
             reply_id: skeleton.id,

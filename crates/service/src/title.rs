@@ -129,7 +129,7 @@ impl Service {
         turn.has_failed = matches!(asked, Err(_) | Ok(Some(Asked::Nothing)));
         Ok(match asked? {
             Some(Asked::Title(title)) => {
-                let is_new = self.session()?.write(move |w| w.title_conversation(id, &title)).await?;
+                let is_new = self.session()?.records(id).write(move |w| w.title_conversation(id, &title)).await?;
                 if is_new { Titled::Given } else { Titled::NotDue }
             }
             Some(Asked::Nothing) => Titled::Nothing,
@@ -148,7 +148,7 @@ impl Service {
         }
         let conversation = self.conversation_get(id).await?;
         let Some(leaf) = conversation.active_leaf_id.filter(|_| is_due(&conversation)) else { return Ok(None) };
-        let messages = self.session()?.read(move |r| r.path_from_start(leaf, MESSAGES)).await?;
+        let messages = self.session()?.records(id).read(move |r| r.path_from_start(leaf, MESSAGES)).await?;
         let context = self.context_get(conversation.context_id).await?;
         let chosen = self.chosen_model(&context).await?;
         if context.deleted_at.is_some() || !has_replies(&messages) || !may_read(&chosen, &messages) {

@@ -36,7 +36,7 @@ impl Service {
     pub async fn conversation_export(&self, id: ConversationId, format: ExportFormat) -> Result<String, ServiceError> {
         self.conversation_get(id).await?;
         let now = self.now();
-        let record = self.session()?.read(move |r| Record::read(r, id, now)).await?;
+        let record = self.session()?.records(id).read(move |r| Record::read(r, id, now)).await?;
         let written = tokio::task::spawn_blocking(move || match format {
             ExportFormat::Markdown => Ok(markdown::written(&record)),
             ExportFormat::Json => json::written(&record),

@@ -180,6 +180,8 @@ pub struct ConversationView {
     pub meter: TokenMeter,
     /// Whether a reply is being written in it, in whatever window that was asked for.
     pub is_replying: bool,
+    /// Whether it is kept in memory alone.
+    pub is_private: bool,
 }
 
 /// Messages before a known one.

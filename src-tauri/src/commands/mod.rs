@@ -10,6 +10,7 @@ mod dialog;
 pub mod job;
 pub mod message;
 pub mod preset;
+pub mod private;
 pub mod provider;
 pub mod settings;
 pub mod trash;

@@ -36,29 +36,32 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Reads what `request` is about. `start` is the first message of the last request's window, if
+    /// Reads what `request` is about: the parties in the vault, what was said in `r`, which is
+    /// another store for a private conversation. `start` is the first message of the last request's window, if
     /// it is remembered.
     ///
     /// # Errors
     /// `NotFound` with the first thing that is missing, or the vault cannot be read.
     pub fn read(
+        vault: &ReadHandle<'_>,
         r: &ReadHandle<'_>,
         request: &SendRequest,
         start: Option<MessageId>,
         default_model: Option<ModelChoice>,
     ) -> Result<Self, StoreError> {
         let place = Place::read(r, request)?;
-        let mut context = existing(r.context(place.context_id)?, Noun::Context, place.context_id)?;
+        let mut context = existing(vault.context(place.context_id)?, Noun::Context, place.context_id)?;
         let home_id = place.conversation.as_ref().map_or(place.home_id, |conversation| conversation.context_id);
-        let home = if home_id == context.id { context.clone() } else { existing(r.context(home_id)?, Noun::Context, home_id)? };
+        let home =
+            if home_id == context.id { context.clone() } else { existing(vault.context(home_id)?, Noun::Context, home_id)? };
         let past = Past::read(r, place.parent, start, &context)?;
-        let kept_here_by = kept_here_by(r, &context, &home, &past)?;
+        let kept_here_by = kept_here_by(vault, &context, &home, &past)?;
         context.local_only |= kept_here_by.is_some();
         let choice = context.model.clone().or(default_model);
         Ok(Self {
-            home_messages: r.message_count(home.id)?,
-            revision: existing(r.revision(&context.revision_id)?, Noun::Context, context.id)?,
-            provider: choice.as_ref().map(|choice| keyed_provider(r, choice.provider_id)).transpose()?.flatten(),
+            home_messages: vault.message_count(home.id)?,
+            revision: existing(vault.revision(&context.revision_id)?, Noun::Context, context.id)?,
+            provider: choice.as_ref().map(|choice| keyed_provider(vault, choice.provider_id)).transpose()?.flatten(),
             past,
             kept_here_by,
             conversation: place.conversation,

@@ -3,11 +3,12 @@
 use super::found::{Found, Past};
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
+use crate::session::private::Item;
 use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
-    Revision, Role, SendRequest, TitleSource, TokenCount, TokenMeter,
+    Revision, Role, SendRequest, TokenCount, TokenMeter,
 };
 use evenkeel_prompt::{ANCHOR_FROM_TURN, BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
 
@@ -134,7 +135,8 @@ impl Service {
     ) -> Result<Found, ServiceError> {
         let start = known.and_then(|id| session.last_window_start(id));
         let (wish, default_model) = (request.clone(), session.settings().default_model);
-        match session.read(move |r| Found::read(r, &wish, start, default_model)).await {
+        let records = session.records(known.map_or(Item::Vault, Item::Conversation));
+        match records.read_beside(move |vault, r| Found::read(vault, r, &wish, start, default_model)).await {
             Err(error) if error.code() == ErrorCode::NotFound => Err(self.what_is_missing(request).await.err().unwrap_or(error)),
             found => found,
         }
@@ -209,7 +211,7 @@ impl Service {
     async fn prompt(&self, session: &Session, question: &Question<'_>) -> Result<Prompt, ServiceError> {
         let start = session.window_start(question.conversation, &question.window_key());
         let (leaf, context) = (question.parent, question.context.clone());
-        let past = session.read(move |r| Past::read(r, leaf, start, &context)).await?;
+        let past = session.records(question.conversation).read(move |r| Past::read(r, leaf, start, &context)).await?;
         self.build(session, question, &past)
     }
 
@@ -265,22 +267,8 @@ impl Service {
     }
 
     fn begun(&self, context_id: ContextId, text: &str) -> Conversation {
-        let now = self.now();
         let first_line = text.trim().lines().next().unwrap_or_default();
-        Conversation {
-            id: ConversationId::from_parts(now, self.random()),
-            context_id,
-            title: first_line.chars().take(80).collect(),
-            title_source: TitleSource::Beginning,
-            active_leaf_id: None,
-            message_count: 0,
-            is_pinned: false,
-            is_archived: false,
-            tags: Vec::new(),
-            created_at: now,
-            last_activity_at: now,
-            deleted_at: None,
-        }
+        Conversation { title: first_line.chars().take(80).collect(), ..self.blank(context_id) }
     }
 
     fn written(&self, conversation: &Conversation, context: &Context, parent: Option<MessageId>, text: String) -> Message {

@@ -172,7 +172,7 @@ impl Opener {
         });
         self.furnish(&store, alone)?;
         let secrets = root.subkey(vault_id, Use::Secrets);
-        let session = Session::new(store, secrets, vault_id, lock)?;
+        let session = Session::new(store, secrets, vault_id, lock, self.changes.clone())?;
         Ok(Opened { session: Arc::new(session), key_file, root, _changes: Arc::new(subscription) })
     }
 

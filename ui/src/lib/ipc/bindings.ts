@@ -120,6 +120,12 @@ export const commands = {
 	messageRestore: (id: MessageId) => typedError<ConversationView_Serialize, ErrorBody>(__TAURI_INVOKE("message_restore", { id })),
 	/**  Keeps the user's judgement of a reply; `null` takes it back. */
 	messageVote: (id: MessageId, vote: Vote | null) => typedError<Message_Serialize, ErrorBody>(__TAURI_INVOKE("message_vote", { id, vote })),
+	/**  Begins a conversation that is never written to disk. */
+	privateBegin: (contextId: ContextId, title: string) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("private_begin", { contextId, title })),
+	/**  Ends a private conversation; nothing of it is left. */
+	privateEnd: (id: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("private_end", { id })),
+	/**  The private conversations with a context, the last used first. */
+	privateList: (contextId: ContextId) => typedError<Conversation_Serialize[], ErrorBody>(__TAURI_INVOKE("private_list", { contextId })),
 	/**  Adds a GGUF file that was dropped on the window. */
 	modelFileAdd: (path: string) => typedError<ModelInfo_Serialize, ErrorBody>(__TAURI_INVOKE("model_file_add", { path })),
 	/**  Lets the user pick a GGUF file; `null` if the dialog was closed. */
@@ -866,6 +872,8 @@ export type ConversationView_Deserialize = {
 	meter: TokenMeter,
 	/**  Whether a reply is being written in it, in whatever window that was asked for. */
 	isReplying: boolean,
+	/**  Whether it is kept in memory alone. */
+	isPrivate: boolean,
 };
 
 /**  A conversation at its newest messages, or at one that was looked for. */
@@ -882,6 +890,8 @@ export type ConversationView_Serialize = {
 	meter: TokenMeter,
 	/**  Whether a reply is being written in it, in whatever window that was asked for. */
 	isReplying: boolean,
+	/**  Whether it is kept in memory alone. */
+	isPrivate: boolean,
 };
 
 /**  One thread with a context. */
