@@ -177,7 +177,8 @@ impl Service {
     /// The context of one of them lies in the trash, with which it would vanish again (the error names
     /// the context; all stay then), or the vault is locked or cannot be written.
     pub async fn conversation_restore(&self, ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ServiceError> {
-        let restored = self.session()?.write(move |w| {
+        let session = self.session()?;
+        let restored = session.write(move |w| {
             for id in &ids {
                 let context = w.conversation(*id)?.map(|found| w.context(found.context_id)).transpose()?.flatten();
                 if let Some(context) = context.filter(|context| context.deleted_at.is_some()) {

@@ -149,10 +149,7 @@ impl Seeding {
             write.insert_message(self.threads[place].next(at(self.messages), &mut self.chance))?;
         }
         self.sittings += 1;
-        let (context_id, now) = (self.threads[place].context_id, at(self.messages));
-        let days =
-            self.contexts.iter().find(|(context, _)| context.id == context_id).and_then(|(context, _)| context.expiry_days);
-        write.touch_context(context_id, now, Context::expiry(now, days))
+        write.touch_context(self.threads[place].context_id, at(self.messages))
     }
 
     /// A new conversation when its time has come, otherwise an old one, rather a young than a very old one.
@@ -179,9 +176,9 @@ impl Seeding {
             title_source: TitleSource::Model,
             active_leaf_id: None,
             message_count: 0,
-            is_pinned: number % 100 == 0,
+            is_pinned: number.is_multiple_of(100),
             is_archived: number % 20 == 7,
-            tags: if number % 3 == 0 { vec![self.chance.word()] } else { Vec::new() },
+            tags: if number.is_multiple_of(3) { vec![self.chance.word()] } else { Vec::new() },
             created_at: now,
             last_activity_at: now,
             deleted_at: (number % 50 == 13).then_some(now),

@@ -75,6 +75,7 @@ export class App {
     this.news = new News(this);
     this.quick = new QuickChat(this, backend);
     this.chat.keepsDrafts = !isQuick;
+    this.settings.readsInfo = !isQuick;
     this.chat.limit = () => this.settings.value.limits.messageBytes;
     // Each status counts: the first says no more than "opening" if another window came before.
     this.vault.onStatus = ({ state }) => (this.welcoming ||= FIRST_RUN.has(state));
@@ -94,7 +95,7 @@ export class App {
   async start(): Promise<void> {
     this.clock.start();
     await this.quietly(() => this.news.listen(this.backend));
-    if (!this.isQuick) await this.quietly(() => this.settings.loadInfo());
+    await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
   }
 

@@ -93,7 +93,7 @@ describe('a lifetime', () => {
 describe('the time that the window shows', () => {
   it('is the present one for what a change brings, and whenever somebody looks', async () => {
     app.clock.now = 0;
-    backend.emit('change', { noun: 'context', id: null });
+    backend.emit('change', { noun: 'context', id: '' });
     await vi.waitFor(() => expect(app.clock.now).toBeGreaterThan(0));
     app.clock.now = 0;
     app.clock.look();
@@ -340,7 +340,12 @@ describe('votes and presets', () => {
 
 describe('advice', () => {
   it('follows what is typed, after a rest', async () => {
-    const draft = { name: 'Anna', systemPrompt: 'You are always nice.', personality: '' };
+    const draft = {
+      name: 'Anna',
+      systemPrompt: 'You are always nice.',
+      personality: '',
+      maxTokens: null,
+    };
     app.advice.consider(draft, null);
     await vi.waitFor(
       () => expect(app.advice.list.map((one) => one.code)).toContain('second_person'),

@@ -37,9 +37,15 @@ describe('a large trash', () => {
     const read = vi.spyOn(backend, 'trashList').mockRejectedValueOnce(new Error('gone'));
     await app.trash.load();
     expect(app.trash.error?.code).toBe('internal');
-    await app.trash.follow(new Set(['job', 'settings', 'message']));
+    await app.trash.follow(
+      new Map([
+        ['job', new Set([''])],
+        ['settings', new Set([''])],
+        ['message', new Set([''])],
+      ]),
+    );
     expect(read).toHaveBeenCalledTimes(1);
-    await app.trash.follow(new Set(['conversation']));
+    await app.trash.follow(new Map([['conversation', new Set([''])]]));
     expect([app.trash.error, app.trash.loaded]).toEqual([null, true]);
   });
 });

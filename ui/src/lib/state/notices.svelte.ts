@@ -95,9 +95,7 @@ export class Notices {
 
   /** Takes every word back. */
   clear(): void {
-    for (const timer of this.timers) clearTimeout(timer);
-    this.timers.clear();
-    this.list = [];
+    for (const { id } of this.list) this.dismiss(id);
   }
 
   private add(notice: Omit<Notice, 'id'>): number {

@@ -31,6 +31,8 @@ export class SettingsState {
   value = $state.raw<Settings>(BEFORE_THE_VAULT);
   info = $state.raw<AppInfo | null>(null);
   loaded = $state(false);
+  /** The small window may not ask about the app. */
+  readsInfo = true;
   private readonly backend: Backend;
   private readonly notices: Notices;
 
@@ -50,7 +52,7 @@ export class SettingsState {
   }
 
   async loadInfo(): Promise<void> {
-    this.info = await this.backend.appInfo();
+    if (this.readsInfo) this.info = await this.backend.appInfo();
   }
 
   /** Changes settings at once and stores them; on failure the old ones come back. */

@@ -303,7 +303,7 @@ export function fakeBackendFromAddress(
   if (wish.get('erase') === 'fails')
     backend.dataErase = async () => {
       backend.vault.turn('lockedByUser');
-      backend.emit('change', { noun: 'vault', id: null });
+      backend.emit('change', { noun: 'vault', id: '' });
       await new Promise((done) => setTimeout(done, 600));
       throw failure('storage', 'The key file could not be removed.');
     };
