@@ -183,8 +183,7 @@ async fn an_expired_context_refuses_to_chat() {
     world.clock.0.advance(chrono::TimeDelta::days(14));
     let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into(), agent_id: None };
     assert_eq!(world.send(request.clone()).await.unwrap_err().code(), ErrorCode::ContextExpired);
-    let patch = ContextPatch { expiry_days: context.expiry_days, ..ContextPatch::default() };
-    world.service.context_update(context.id, patch).await.unwrap();
+    world.service.context_extend(context.id).await.unwrap();
     world.server.push(Answer::reply(&["welcome back"]));
     assert_eq!(ended(&world.send(request).await.unwrap()).0.unwrap().content, "welcome back");
 }

@@ -72,9 +72,13 @@ journey('titles have one switch', LIFE, {}, async (page) => {
   assert.equal(await page.getByRole('switch', { name: 'Titles by the model' }).count(), 1);
 });
 
+/** Waits until everything of the vault has been read. */
+const entered = (page) => page.id('context-item').first().waitFor();
+
 /** Puts so many conversations into the trash. */
 async function fillTrash(page, count) {
-  await page.evaluate(async (wanted) => {
+  await entered(page);
+  await page.evaluate((wanted) => {
     const world = globalThis.fake.world;
     for (let turn = 0; turn < wanted; turn += 1)
       world.begin('context-gone', `Thrown away ${turn}`).deletedAt = new Date().toISOString();
@@ -95,12 +99,13 @@ journey('a trash of thousands builds what is seen', LIFE, {}, async (page) => {
 });
 
 journey('many companions build what is seen', LIFE, {}, async (page) => {
+  await entered(page);
   await page.evaluate(() => {
     const world = globalThis.fake.world;
     const [first] = world.contexts;
     for (let turn = 0; turn < 900; turn += 1)
       world.contexts.push({ ...first, id: `many-${turn}`, name: `Companion ${turn}` });
-    world.onChange({ noun: 'context', id: null });
+    world.onChange({ noun: 'context', id: '' });
   });
   await page.id('context-item').getByText('Companion 1').first().waitFor();
   const rows = await page.id('context-item').count();
@@ -109,6 +114,7 @@ journey('many companions build what is seen', LIFE, {}, async (page) => {
 });
 
 journey('an export is read once a format', LIFE, {}, async (page) => {
+  await entered(page);
   await page.evaluate(() => {
     const { fake } = globalThis;
     const read = fake.conversationExport;
@@ -144,6 +150,7 @@ journey('clearing says how many go, archived ones too', LIFE, {}, async (page) =
 });
 
 journey('what was deleted comes back by the keyboard', LIFE, {}, async (page) => {
+  await page.id('conversation-item').getByText('A disagreement').waitFor();
   const before = await page.id('conversation-item').count();
   await page.getByRole('button', { name: 'More for “A disagreement with my sister”' }).click();
   await page.id('conversation-delete').click();

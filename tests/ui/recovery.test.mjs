@@ -39,7 +39,7 @@ journey(
     await toTheCode(page);
     await page.id('recovery-save').click();
     const error = page.locator('[data-testid=error][data-code=place_refused]');
-    await error.getByText('may not lie beside the vault').waitFor();
+    await error.getByText('Nothing can be saved in this place').waitFor();
     await page.shot('recovery-refused');
     await page.id('recovery-next').click();
     assert.equal(await page.id('error').count(), 0);

@@ -48,7 +48,7 @@ impl Titles {
         let tried = tried.entry(id).or_default();
         let may = !tried.is_asked && tried.failures < TRIES;
         tried.is_asked |= may;
-        may.then_some(Turn { titles: self, id, has_failed: false })
+        may.then(|| Turn { titles: self, id, has_failed: false })
     }
 
     fn end(&self, id: ConversationId, failed: bool) {

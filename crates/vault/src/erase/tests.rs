@@ -151,6 +151,6 @@ fn a_vault_without_a_keychain_leaves_no_item() {
     let lock = VaultLock::exclusive(&profile).unwrap();
     let made = create(&profile, CreateOptions { recovery_only: true, ..CreateOptions::default() }, &lock).unwrap();
     keychain.lock(true);
-    assert!(erase(&profile, &keychain, &made.key_file, false, &lock).unwrap());
+    assert!(erase(&profile, &keychain, &made.key_file, true, &lock).unwrap());
     assert_eq!(names(&profile), ["vault.lock"]);
 }

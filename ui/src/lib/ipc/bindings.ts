@@ -184,6 +184,8 @@ export const commands = {
 	trashEmpty: () => typedError<null, ErrorBody>(__TAURI_INVOKE("trash_empty")),
 	/**  What lies in the trash; it counts as shown from now on. */
 	trashList: () => typedError<TrashItem_Serialize[], ErrorBody>(__TAURI_INVOKE("trash_list")),
+	/**  How much lies in the trash; it counts as shown from now on. */
+	trashSummary: () => typedError<TrashSummary_Serialize, ErrorBody>(__TAURI_INVOKE("trash_summary")),
 	/**  Gives up waiting for the keychain. */
 	vaultCancelWaiting: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_cancel_waiting")),
 	/**  Takes back the groups of the recovery code that were asked for. */
@@ -2316,6 +2318,12 @@ export type TrashItem = TrashItem_Serialize | TrashItem_Deserialize;
 export type TrashItem_Deserialize = {
 	/**  What it is. */
 	id: TrashId,
+	/**  The name of a context, or the title of a conversation. */
+	title: string,
+	/**  The context that a conversation belongs to, which may lie in the trash too. */
+	contextId?: ContextId | null,
+	/**  The name of that context. */
+	contextName?: string | null,
 	/**  Since when it lies there. */
 	deletedAt: string,
 	/**  The first start that showed it there; `None` = none yet. */
@@ -2328,12 +2336,37 @@ export type TrashItem_Deserialize = {
 export type TrashItem_Serialize = {
 	/**  What it is. */
 	id: TrashId,
+	/**  The name of a context, or the title of a conversation. */
+	title: string,
+	/**  The context that a conversation belongs to, which may lie in the trash too. */
+	contextId: ContextId | null,
+	/**  The name of that context. */
+	contextName: string | null,
 	/**  Since when it lies there. */
 	deletedAt: string,
 	/**  The first start that showed it there; `None` = none yet. */
 	shownAt: string | null,
 	/**  The app's running time, in milliseconds, when a run of the scheduler first found it due. */
 	purgeDueRunningMs: number | null,
+};
+
+/**  What lies in the trash, in short. */
+export type TrashSummary = TrashSummary_Serialize | TrashSummary_Deserialize;
+
+/**  What lies in the trash, in short. */
+export type TrashSummary_Deserialize = {
+	/**  Contexts and conversations; a context stands for its conversations. */
+	count: number,
+	/**  When the first of them was deleted; `None` where there is none. */
+	oldest?: string | null,
+};
+
+/**  What lies in the trash, in short. */
+export type TrashSummary_Serialize = {
+	/**  Contexts and conversations; a context stands for its conversations. */
+	count: number,
+	/**  When the first of them was deleted; `None` where there is none. */
+	oldest: string | null,
 };
 
 /**  A way to open the vault. */
