@@ -100,11 +100,7 @@ impl Work {
             }
         }
         let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-        Ok(vec![
-            (contexts, "contexts purged"),
-            (conversations, "conversations purged"),
-            (number(messages), "messages forgotten"),
-        ])
+        Ok(vec![(contexts, "contexts purged"), (conversations, "conversations purged"), (number(messages), "messages forgotten")])
     }
 }
 

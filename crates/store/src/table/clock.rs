@@ -22,11 +22,9 @@ impl WriteHandle<'_> {
                 "UPDATE {table} SET {column} = min (?2, max (?3, {column} + ?1)) WHERE {column} IS NOT NULL AND (?1 > 0 OR {column} > ?2)"
             )
         };
-        for (table, column) in [
-            ("contexts", "trash_shown_at"),
-            ("conversations", "trash_shown_at"),
-            ("deleted_messages", "deleted_at"),
-        ] {
+        for (table, column) in
+            [("contexts", "trash_shown_at"), ("conversations", "trash_shown_at"), ("deleted_messages", "deleted_at")]
+        {
             self.execute(&shift(table, column), numbers)?;
         }
         if by < TimeDelta::zero() {
