@@ -1,6 +1,7 @@
 // Quick chat from the tray, by its shortcut and by `evenkeel quick`; closing the window keeps the app.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { App } from './app.mjs';
 import { ask, firstRun, messages } from './companion.mjs';
@@ -9,6 +10,10 @@ import { until } from './webdriver.mjs';
 
 const QUICK = 'quick chat$';
 const MAIN = '^Evenkeel$';
+
+/** The texts of a language, as the window and the tray have them. */
+const texts = (language) =>
+  JSON.parse(readFileSync(new URL(`../../ui/src/lib/i18n/locales/${language}.json`, import.meta.url), 'utf8'));
 
 describe('quick chat', { concurrency: 1 }, () => {
   let desktop, tray, app;
@@ -67,7 +72,8 @@ describe('quick chat', { concurrency: 1 }, () => {
         'const field = document.querySelector("[data-testid=language]"); field.value = arguments[0]; field.dispatchEvent(new Event("change", { bubbles: true }))',
         language,
       );
-    for (const [language, word] of [['de', 'Schnellchat'], ['ar', 'محادثة سريعة'], ['en', 'Quick chat']]) {
+    for (const language of ['de', 'ar', 'en']) {
+      const word = texts(language)['tray.quick'];
       await app.page.testid('language');
       await choose(language);
       await until(async () => (await tray.menu()).includes(word), `${word} in the tray`);

@@ -391,3 +391,35 @@ for (const [name, options] of [
     await shows('presets');
   });
 }
+
+journey('a private conversation is marked, answers, and ends for good', LIFE, {}, async (page) => {
+  await page.id('conversations-menu').click();
+  await page.shot('private-menu');
+  await page.id('list-private').click();
+  await page.id('private-banner').waitFor();
+  await page.shot('private-empty');
+  await page.id('composer-input').fill('Only between us.');
+  await page.id('composer-send').click();
+  await page.id('composer-send').waitFor();
+  await page.id('messages').getByText('Only between us.').waitFor();
+  assert.equal(await page.id('private-item').count(), 1);
+  await page.shot('private-said');
+  assert.ok(!(await titles(page)).includes('Private conversation'));
+  await talkMenu(page, 'Private conversation', 'end');
+  await page.shot('private-end');
+  await page.id('confirm-no').click();
+  await page.id('private-end').click();
+  await page.id('confirm-yes').click();
+  await page.id('private-banner').waitFor({ state: 'detached' });
+  assert.equal(await page.id('private-item').count(), 0);
+});
+
+journey('private conversations can be switched off', LIFE, {}, async (page) => {
+  await page.id('open-settings').click();
+  await page.id('tab-advanced').click();
+  await page.getByRole('switch', { name: 'Private conversations' }).click();
+  await page.keyboard.press('Escape');
+  await page.id('conversations-menu').click();
+  await page.id('list-choose').waitFor();
+  assert.equal(await page.id('list-private').count(), 0);
+});

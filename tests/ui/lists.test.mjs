@@ -94,7 +94,6 @@ journey('a trash of thousands builds what is seen', LIFE, {}, async (page) => {
   await page.shot('lists-trash');
   await page.id('trash-list').evaluate((node) => node.scrollTo(0, node.scrollHeight));
   await page.id('trash-item').getByText('Something I deleted').waitFor();
-  assert.equal(await page.getByText('Without a name').count(), 0);
   await page.shot('lists-trash-end');
 });
 

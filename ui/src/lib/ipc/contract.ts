@@ -37,8 +37,7 @@ export type Contract = Agreed<
     Read<Rust.PresetPage_Serialize, Life.PresetPage>,
     Read<Rust.Conversation_Serialize, Window.Conversation>,
     Read<Rust.ConversationPage_Serialize, Window.ConversationPage>,
-    // `isReplying` is not in the bindings yet.
-    Read<Rust.ConversationView_Serialize, Omit<Window.ConversationView, 'isReplying'>>,
+    Read<Rust.ConversationView_Serialize, Window.ConversationView>,
     Read<Rust.EarlierMessages_Serialize, Window.EarlierMessages>,
     Read<Rust.LaterMessages_Serialize, Life.LaterMessages>,
     Read<Rust.ConversationStatistics_Serialize, Life.ConversationStatistics>,

@@ -176,9 +176,11 @@ export type TrashId = { context: string } | { conversation: string };
 export interface TrashItem {
   id: TrashId;
   /** Name of the context, or title of the conversation. */
-  title?: string;
-  /** Name of the context that a conversation belongs to. */
-  contextName?: string;
+  title: string;
+  /** The context that a conversation belongs to, which may lie in the trash too. */
+  contextId: string | null;
+  /** Its name. */
+  contextName: string | null;
   deletedAt: string;
   shownAt: string | null;
   purgeDueRunningMs: number | null;
@@ -240,6 +242,13 @@ export interface LifeBackend {
   conversationExport(id: string, format: ExportFormat): Promise<string>;
   /** Opens the system's dialog; `null` where it was closed. */
   conversationSave(id: string, format: ExportFormat): Promise<string | null>;
+
+  /** A conversation that is never written to disk. */
+  privateBegin(contextId: string, title: string): Promise<Conversation>;
+  /** The last used first. */
+  privateList(contextId: string): Promise<Conversation[]>;
+  /** Nothing of it is left. */
+  privateEnd(id: string): Promise<void>;
 
   messageDelete(id: string): Promise<ConversationView>;
   messageRestore(id: string): Promise<ConversationView>;

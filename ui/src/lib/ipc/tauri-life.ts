@@ -82,5 +82,8 @@ function batchCalls(call: Call) {
     conversationClear: (contextId) => call('conversation_clear', { contextId }),
     conversationRestore: (ids) => call('conversation_restore', { ids }),
     conversationPurge: (ids) => call('conversation_purge', { ids }),
+    privateBegin: (contextId, title) => call('private_begin', { contextId, title }),
+    privateList: (contextId) => call('private_list', { contextId }),
+    privateEnd: (id) => call('private_end', { id }),
   } satisfies Partial<LifeBackend>;
 }

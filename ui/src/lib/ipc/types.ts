@@ -263,6 +263,8 @@ export interface ConversationView {
   meter: TokenMeter;
   /** A reply is being written in it, whichever window began it. */
   isReplying: boolean;
+  /** It is never written to disk. */
+  isPrivate: boolean;
 }
 
 export interface EarlierMessages {

@@ -28,6 +28,8 @@ export class Branch {
   reply = $state.raw<Reply | null>(null);
   error = $state.raw<ErrorBody | null>(null);
   loading = $state(false);
+  /** Nothing of it is written to disk. */
+  isPrivate = $state(false);
   /** A reply is being written that another window began. */
   elsewhere = $state(false);
   /** The reply under way has been told to stop. */
@@ -172,6 +174,7 @@ export class Branch {
     const joint = first ? this.messages.findIndex((message) => message.id === first.id) : -1;
     const kept = joint > 0 ? this.messages.slice(0, joint) : [];
     this.conversation = view.conversation;
+    this.isPrivate = view.isPrivate;
     this.messages = [...kept, ...view.messages];
     if (kept.length === 0) this.hasEarlier = view.hasEarlier;
     this.hasLater = view.hasLater;

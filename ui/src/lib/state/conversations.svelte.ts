@@ -21,6 +21,8 @@ export class Conversations {
   contextId = $state<string | null>(null);
   list = $state.raw<Conversation[]>([]);
   totalCount = $state(0);
+  /** Those that are never written to disk, the last used first. */
+  privates = $state.raw<Conversation[]>([]);
   filter = $state.raw<ConversationFilter>(ALL);
   /** Those ticked while several are being chosen; `null` otherwise. */
   chosen = $state.raw<ReadonlySet<string> | null>(null);
@@ -44,6 +46,7 @@ export class Conversations {
       this.contextId = contextId;
       this.list = [];
       this.totalCount = 0;
+      this.privates = [];
       this.filter = ALL;
       this.chosen = null;
     }
@@ -81,7 +84,10 @@ export class Conversations {
 
   /** Fetches everything shown so far again. */
   async refresh(): Promise<void> {
-    await this.fetch(0, Math.max(PAGE, this.list.length));
+    await Promise.all([
+      this.fetch(0, Math.max(PAGE, this.list.length)),
+      this.contextId === null ? null : this.fetchPrivates(this.contextId),
+    ]);
   }
 
   async more(): Promise<void> {
@@ -146,6 +152,24 @@ export class Conversations {
   /** Where it was saved; `null` if the dialog was closed. */
   async save(id: string, format: ExportFormat): Promise<string | null> {
     return this.backend.conversationSave(id, format);
+  }
+
+  /** Begins one that is never written to disk. */
+  async beginPrivate(contextId: string, title: string): Promise<Conversation> {
+    const begun = await this.backend.privateBegin(contextId, title);
+    await this.refresh();
+    return begun;
+  }
+
+  /** Ends one that was never written to disk; nothing of it is left. */
+  async endPrivate(id: string): Promise<void> {
+    await this.backend.privateEnd(id);
+    this.privates = this.privates.filter((one) => one.id !== id);
+  }
+
+  private async fetchPrivates(contextId: string): Promise<void> {
+    const found = await this.backend.privateList(contextId);
+    if (this.contextId === contextId) this.privates = found;
   }
 
   private async fetch(offset: number, limit: number): Promise<void> {

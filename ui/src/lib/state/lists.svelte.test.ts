@@ -22,17 +22,6 @@ describe('a large trash', () => {
     expect(names).not.toHaveBeenCalled();
   });
 
-  it('that tells no names is named from the lists', async () => {
-    const real = backend.trashList;
-    backend.trashList = async () =>
-      (await real()).map(({ title: _, contextName: __, ...item }) => item);
-    await app.trash.load();
-    expect(app.trash.list.map(({ name }) => name)).toContain('Something I deleted');
-    expect(app.trash.list.find(({ kind }) => kind === 'conversation')?.contextName).toBe(
-      'Calm Counselor',
-    );
-  });
-
   it('says when it cannot be read, and reads on change only what can lie in it', async () => {
     const read = vi.spyOn(backend, 'trashList').mockRejectedValueOnce(new Error('gone'));
     await app.trash.load();

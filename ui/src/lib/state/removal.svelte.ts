@@ -38,6 +38,14 @@ export class Removal {
     await this.app.quietly(async () => this.gone(await this.app.conversations.remove(ids)));
   }
 
+  /** Ends a private conversation: there is no way back. */
+  async ending(id: string): Promise<void> {
+    await this.app.quietly(async () => {
+      await this.app.conversations.endPrivate(id);
+      this.app.chat.forget(id);
+    });
+  }
+
   async older(before: Date): Promise<void> {
     await this.app.quietly(async () => this.gone(await this.app.conversations.removeOlder(before)));
   }

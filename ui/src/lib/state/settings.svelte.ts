@@ -55,6 +55,11 @@ export class SettingsState {
     if (this.readsInfo) this.info = await this.backend.appInfo();
   }
 
+  /** Whether a feature is on; those of this window are on unless they were turned off. */
+  has(feature: string): boolean {
+    return this.value.features[feature] !== false;
+  }
+
   /** Changes settings at once and stores them; on failure the old ones come back. */
   async save(patch: Partial<Settings>): Promise<void> {
     const error = await this.store(patch);

@@ -8,7 +8,8 @@ export type ConversationAct =
   | 'unarchive'
   | 'statistics'
   | 'export'
-  | 'delete';
+  | 'delete'
+  | 'end';
 
 /** What can be done with several, or with the list. */
-export type ListAct = 'choose' | 'archived' | 'older' | 'clear';
+export type ListAct = 'private' | 'choose' | 'archived' | 'older' | 'clear';

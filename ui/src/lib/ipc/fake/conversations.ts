@@ -11,6 +11,7 @@ function listed(world: World, query: ConversationQuery): Conversation[] {
   const turn = query.oldestFirst ? -1 : 1;
   const part = (query.text ?? '').toLowerCase();
   return world.conversations
+    .filter((one) => !world.privates.has(one.id))
     .filter((one) => (one.deletedAt !== null) === (query.onlyDeleted ?? false))
     .filter((one) => !query.contextId || one.contextId === query.contextId)
     .filter((one) => query.onlyDeleted || query.includeArchived || !one.isArchived)
@@ -35,6 +36,7 @@ export function viewOf(world: World, id: string, around: string | null = null): 
     hasLater: start + PAGE < branch.length,
     meter: new FakeChat(world, 0).meter(conversation.contextId, id, ''),
     isReplying: world.replying.has(id),
+    isPrivate: world.privates.has(id),
   };
 }
 
@@ -62,6 +64,7 @@ export function conversationCalls(world: World, open: Open) {
       open(() => `~/${world.conversation(id).title}.${format === 'json' ? 'json' : 'md'}`),
     ...pageCalls(world, open),
     ...batchCalls(world, open),
+    ...privateCalls(world, open),
     ...messageCalls(world, open),
   } satisfies Partial<LifeBackend>;
 }
@@ -130,6 +133,30 @@ function batchCalls(world: World, open: Open) {
           world.conversations.splice(world.conversations.indexOf(world.conversation(id)), 1);
         world.onChange({ noun: 'conversation', id: '' });
         return ids;
+      }),
+  } satisfies Partial<LifeBackend>;
+}
+
+function privateCalls(world: World, open: Open) {
+  return {
+    privateBegin: (contextId, title) =>
+      open(() => {
+        const conversation = world.begin(contextId, title);
+        world.privates.add(conversation.id);
+        world.onChange({ noun: 'conversation', id: conversation.id });
+        return conversation;
+      }),
+    privateList: (contextId) =>
+      open(() =>
+        world.conversations
+          .filter((one) => world.privates.has(one.id) && one.contextId === contextId)
+          .sort((a, b) => b.lastActivityAt.localeCompare(a.lastActivityAt)),
+      ),
+    privateEnd: (id) =>
+      open(() => {
+        world.conversations.splice(world.conversations.indexOf(world.conversation(id)), 1);
+        world.privates.delete(id);
+        world.onChange({ noun: 'conversation', id });
       }),
   } satisfies Partial<LifeBackend>;
 }

@@ -31,7 +31,7 @@ export function searchCalls(world: World, open: Open) {
         const words = query.text.toLowerCase().split(/\s+/).filter(Boolean);
         const fits = (message: Message): boolean => {
           const conversation = world.conversation(message.conversationId);
-          if (conversation.deletedAt !== null) return false;
+          if (conversation.deletedAt !== null || world.privates.has(conversation.id)) return false;
           if (query.contextId && conversation.contextId !== query.contextId) return false;
           if (query.from && message.createdAt < query.from) return false;
           if (query.until && message.createdAt >= query.until) return false;

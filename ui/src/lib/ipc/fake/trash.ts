@@ -8,13 +8,16 @@ export function trashCalls(world: World, open: Open) {
     trashList: () =>
       open(() => {
         const rest = { shownAt: null, purgeDueRunningMs: null };
+        const none = { contextId: null, contextName: null };
         const items: TrashItem[] = [];
         for (const { id, name: title, deletedAt } of world.contexts)
-          if (deletedAt !== null) items.push({ id: { context: id }, title, deletedAt, ...rest });
+          if (deletedAt !== null)
+            items.push({ ...{ id: { context: id }, title, deletedAt }, ...none, ...rest });
         for (const { id: conversation, title, contextId, deletedAt } of world.conversations) {
           if (deletedAt === null) continue;
-          const contextName = world.contexts.find((one) => one.id === contextId)?.name;
-          items.push({ id: { conversation }, title, contextName, deletedAt, ...rest });
+          const contextName = world.contexts.find((one) => one.id === contextId)?.name ?? null;
+          const home = { contextId, contextName };
+          items.push({ id: { conversation }, title, deletedAt, ...home, ...rest });
         }
         return items.sort((a, b) => b.deletedAt.localeCompare(a.deletedAt));
       }),

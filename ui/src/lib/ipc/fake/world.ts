@@ -24,6 +24,8 @@ export class World {
   readonly deleted: { message: Message; childIds: string[] }[] = [];
   /** The wordings of each context, oldest first. */
   readonly revisions = new Map<string, RevisionUse[]>();
+  /** The conversations that are never written to disk. */
+  readonly privates = new Set<string>();
   /** Texts in composers, by key. */
   readonly drafts = new Map<string, string>();
   /** The conversations in which a reply is being written. */
