@@ -28,6 +28,11 @@ pub struct TrashItem {
     pub context_id: Option<ContextId>,
     /// The name of that context.
     pub context_name: Option<String>,
+    /// What counts of it against the share of a vault that one run may purge.
+    #[cfg_attr(feature = "specta", specta(type = u32))]
+    pub weight: u64,
+    /// It is more than one run may purge without being asked: it goes only by the user's word.
+    pub waits: bool,
     /// Since when it lies there.
     pub deleted_at: DateTime<Utc>,
     /// The first start that showed it there; `None` = none yet.

@@ -18,10 +18,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// How long a backup that was made for a reason is kept beside those of the days.
-pub(crate) const REASON_KEPT: TimeDelta = TimeDelta::days(7);
-/// How many of them, at most.
-const MOST_WITH_REASON: usize = 10;
+/// How long what a restore has set aside is kept.
+pub(crate) const SET_ASIDE_KEPT: TimeDelta = TimeDelta::days(7);
+/// On how many later days a daily backup has to be made before one that was made for a reason goes.
+/// Days are counted by their backups and not by the clock, which may be wrong.
+const DAYS_WITH_REASON: usize = 7;
+/// How many of those are kept at most, and how many that the user made.
+const MOST_OF_A_KIND: usize = 10;
 
 /// Files outside the profile that the user chose in a dialog. A page may name no others.
 #[derive(Default)]
@@ -254,19 +257,32 @@ fn until(stop: CancellationToken) -> impl FnMut(Progress) -> ControlFlow<()> {
     move |_| if stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// The backups that stay: those of the last days, weeks and months, and for a week those that were
-/// made for a reason, since the next daily one of that day would otherwise take their place.
+/// The backups that stay: those of the last days, weeks and months; for seven more days with a
+/// backup those that were made for a reason, since the next daily one of that day would otherwise
+/// take their place; and the last ones that the user made.
 fn kept(stamps: &[BackupStamp], now: DateTime<Utc>) -> Vec<BackupId> {
     let plain: Vec<_> =
         stamps.iter().map(|stamp| generation::BackupStamp { at: stamp.made_at, verified: stamp.verified }).collect();
     let of_days = generation::kept(&plain, now);
-    let mut with_reason: Vec<&BackupStamp> = stamps
-        .iter()
-        .filter(|stamp| stamp.kind != BackupKind::Daily && now.signed_duration_since(stamp.made_at).abs() < REASON_KEPT)
-        .collect();
-    with_reason.sort_by_key(|stamp| std::cmp::Reverse(stamp.made_at));
     let of_days = stamps.iter().zip(of_days).filter(|(_, is_kept)| *is_kept).map(|(stamp, _)| stamp.id);
-    of_days.chain(with_reason.iter().take(MOST_WITH_REASON).map(|stamp| stamp.id)).collect()
+    let with_reason = |stamp: &BackupStamp| {
+        !matches!(stamp.kind, BackupKind::Daily | BackupKind::Manual) && later_days(stamps, stamp) < DAYS_WITH_REASON
+    };
+    let of_user = newest(stamps, |stamp| stamp.kind == BackupKind::Manual);
+    of_days.chain(newest(stamps, with_reason)).chain(of_user).collect()
+}
+
+/// The days after that of a backup on which a daily one was made.
+fn later_days(stamps: &[BackupStamp], of: &BackupStamp) -> usize {
+    let later = |stamp: &&BackupStamp| stamp.kind == BackupKind::Daily && stamp.made_at.date_naive() > of.made_at.date_naive();
+    stamps.iter().filter(later).map(|stamp| stamp.made_at.date_naive()).collect::<BTreeSet<_>>().len()
+}
+
+/// The newest of those that are wanted.
+fn newest(stamps: &[BackupStamp], wanted: impl Fn(&BackupStamp) -> bool) -> Vec<BackupId> {
+    let mut found: Vec<&BackupStamp> = stamps.iter().filter(|stamp| wanted(stamp)).collect();
+    found.sort_by_key(|stamp| std::cmp::Reverse(stamp.made_at));
+    found.into_iter().take(MOST_OF_A_KIND).map(|stamp| stamp.id).collect()
 }
 
 /// Runs what may take long in a thread that may block.
@@ -297,15 +313,28 @@ mod tests {
         let stamps = [stamp(1, BackupKind::Daily, 2), young, stamp(6, BackupKind::Daily, 3)];
         let ids = kept(&stamps, now());
         assert!(ids.contains(&young.id) && ids.contains(&stamps[0].id) && !ids.contains(&stamps[2].id));
-        let old = stamp(24 * 40 + 3, BackupKind::Manual, 4);
-        let mut stamps = vec![old];
+        let (old, own) = (stamp(24 * 40 + 3, BackupKind::BeforePurge, 4), stamp(24 * 40 + 4, BackupKind::Manual, 6));
+        let mut stamps = vec![old, own];
         stamps.extend((0..60).map(|day| stamp(24 * day, BackupKind::Daily, 5)));
-        assert!(!kept(&stamps, now()).contains(&old.id));
+        let ids = kept(&stamps, now());
+        assert!(!ids.contains(&old.id), "its time is over");
+        assert!(ids.contains(&own.id), "the user's own stay");
+    }
+
+    #[test]
+    fn a_clock_that_jumps_takes_none_with_a_reason() {
+        let (made, slot) = (stamp(5, BackupKind::BeforePurge, 1), stamp(1, BackupKind::Daily, 2));
+        for jump in [24 * 8, 24 * 400, -24 * 365 * 3] {
+            let after = stamp(-jump, BackupKind::Daily, 3);
+            assert!(kept(&[made, slot, after], now() + TimeDelta::hours(jump)).contains(&made.id), "{jump} hours");
+        }
     }
 
     #[test]
     fn reasons_do_not_pile_up() {
-        let stamps: Vec<_> = (0..40).map(|n| stamp(1, BackupKind::Manual, n)).collect();
-        assert!(kept(&stamps, now()).len() <= MOST_WITH_REASON + 1);
+        for kind in [BackupKind::Manual, BackupKind::BeforePurge] {
+            let stamps: Vec<_> = (0..40).map(|n| stamp(1, kind, n)).collect();
+            assert!(kept(&stamps, now()).len() <= MOST_OF_A_KIND + 1);
+        }
     }
 }

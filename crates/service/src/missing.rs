@@ -40,6 +40,12 @@ pub(crate) fn in_trash(name: &str, id: impl Display) -> ServiceError {
     ErrorBody::new(ErrorCode::NotFound, message).with("id", id).with("name", name).with("inTrash", true).into()
 }
 
+/// The thing was in the trash, and is being deleted for good.
+pub(crate) fn being_purged(name: &str, id: impl Display) -> ServiceError {
+    let message = format!("{name} is being deleted for good; the backup from before is listed under Settings, Backups");
+    ErrorBody::new(ErrorCode::NotFound, message).with("id", id).with("name", name).with("beingPurged", true).into()
+}
+
 /// The context of what is to come back lies in the trash.
 pub(crate) fn home_in_trash(name: &str, id: impl Display) -> ServiceError {
     let message = format!("the companion {name} lies in the trash too; restore it first, then its conversations can come back");

@@ -1,7 +1,7 @@
 //! The trash: what goes there, what comes back, and what is deleted for good by the user's word.
 
 use crate::context::{is_full, names, too_many};
-use crate::missing::{LISTED, missing};
+use crate::missing::{LISTED, being_purged, missing};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{Context, ContextId, ContextQuery, ConversationId, ErrorBody, ErrorCode, TrashId, TrashItem, TrashSummary};
 
@@ -134,11 +134,17 @@ impl Service {
             .read(move |r| {
                 let query = ContextQuery { only_deleted: true, page_size: LISTED, ..ContextQuery::default() };
                 match r.context(id)?.filter(|context| context.deleted_at.is_some()) {
-                    Some(context) => Ok((Some(context), Vec::new())),
+                    Some(context) => {
+                        let is_begun = r.unfinished_purges()?.iter().any(|item| item.id == TrashId::Context(id));
+                        Ok((Some((context, is_begun)), Vec::new()))
+                    }
                     None => Ok((None, r.contexts_page(&query, now)?.0)),
                 }
             })
             .await?;
-        found.ok_or_else(|| missing("context in the trash", id, &names(&others)))
+        if let Some((context, true)) = &found {
+            return Err(being_purged(&context.name, id));
+        }
+        found.map(|(context, _)| context).ok_or_else(|| missing("context in the trash", id, &names(&others)))
     }
 }

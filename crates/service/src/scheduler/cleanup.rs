@@ -100,7 +100,12 @@ impl Work {
             }
         }
         let number = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-        Ok(vec![(contexts, "contexts purged"), (conversations, "conversations purged"), (number(messages), "messages forgotten")])
+        Ok(vec![
+            (contexts, "contexts purged"),
+            (conversations, "conversations purged"),
+            (number(messages), "messages forgotten"),
+            (self.waiting, "too much to go without being asked"),
+        ])
     }
 }
 
@@ -109,7 +114,8 @@ fn work(r: &ReadHandle<'_>, moment: Moment) -> Result<Work, StoreError> {
     let (marks, mut due) = judged(r.trash()?, moment);
     due.sort_by_key(|item| item.deleted_at);
     let allowance = purge_allowance(r.vault_weight()?);
-    let weights = due.iter().map(|item| r.trash_weight(item.id)).collect::<Result<Vec<_>, _>>()?;
+    let waiting = due.iter().filter(|item| item.waits).count();
+    let weights: Vec<_> = due.iter().map(|item| item.weight).collect();
     let goes = within_allowance(&weights, allowance);
     let taken: u64 = weights.iter().zip(&goes).filter(|(_, goes)| **goes).map(|(weight, _)| weight).sum();
     let mut goes = goes.into_iter();
@@ -120,7 +126,7 @@ fn work(r: &ReadHandle<'_>, moment: Moment) -> Result<Work, StoreError> {
         Some(look) => (r.deleted_message_count(limit(look))? > 0).then_some(look),
         None => None,
     };
-    Ok(Work { marks, due, sweep, forgets, looks_again })
+    Ok(Work { marks, begun: r.unfinished_purges()?, due, waiting, sweep, forgets, looks_again })
 }
 
 /// The marks to be set or cleared, and what may be purged.

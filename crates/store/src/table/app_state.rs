@@ -12,6 +12,8 @@ pub mod state_key {
     pub const SWEPT: &str = "swept";
     /// The readings at which contexts were laid to rest, by context.
     pub const RESTED: &str = "expiry_rested";
+    /// What a purge has begun with and not ended.
+    pub const PURGING: &str = "purging";
     /// The readings at which databases that restores had set aside were first seen, by file name.
     pub const SET_ASIDE: &str = "set_aside";
 }

@@ -5,7 +5,7 @@ use super::purge::Doomed;
 use crate::column::{bytes, id};
 use crate::{Noun, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ContextId, ConversationId};
+use evenkeel_domain::{ContextId, ConversationId, TrashId};
 use rusqlite::{Params, params};
 
 impl WriteHandle<'_> {
@@ -55,7 +55,9 @@ impl WriteHandle<'_> {
     pub fn restore_conversations(&mut self, ids: &[ConversationId]) -> Result<Vec<ConversationId>, StoreError> {
         let sql = "UPDATE conversations SET deleted_at = NULL, trash_shown_at = NULL, purge_due_running_ms = NULL
                    WHERE id = ?1 AND deleted_at IS NOT NULL RETURNING id";
-        self.each_conversation(ids, |write, id| write.conversations_changed(sql, [id]))
+        let begun = self.begun_purges()?;
+        let whole: Vec<ConversationId> = ids.iter().copied().filter(|id| !begun.contains(&TrashId::Conversation(*id))).collect();
+        self.each_conversation(&whole, |write, id| write.conversations_changed(sql, [id]))
     }
 
     /// Deletes conversations in the trash for good, with all their messages, what the index holds of

@@ -1,7 +1,8 @@
 //! Purging something large without keeping others waiting: in portions, each a transaction of its
-//! own that leaves a whole vault. What is purged stays in the trash until the last of them, so that
-//! a purge that was cut off is taken up again.
+//! own that leaves a whole vault. What was begun with cannot come back from the trash any more, half
+//! of it gone: a purge that was cut off is taken up again.
 
+use super::app_state::state_key;
 use super::purge::Doomed;
 use crate::column::{bytes, id, of_json};
 use crate::{Noun, ReadHandle, Store, StoreError, WriteHandle};
@@ -20,9 +21,9 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_mi
 pub enum Purge {
     /// It is deleted for good.
     Gone,
-    /// It was taken out of the trash meanwhile, and what is left of it stays.
+    /// It did not lie in the trash any more, and stays.
     Kept,
-    /// It was told to stop; the rest lies in the trash.
+    /// It was told to stop; the rest goes with the next run.
     Stopped,
 }
 
@@ -41,9 +42,12 @@ impl Store {
     /// 2 ms a message, of which others can write in half; `go_on` is asked between the portions.
     ///
     /// # Errors
-    /// `Storage`, `DiskFull`, `Busy`; what is left then lies in the trash.
+    /// `Storage`, `DiskFull`, `Busy`; what is left then is an unfinished purge.
     pub fn purge(&self, item: &TrashItem, now: DateTime<Utc>, go_on: &mut dyn FnMut() -> bool) -> Result<Purge, StoreError> {
         let Some(portions) = self.read(|read| read.portions(item))? else { return Ok(Purge::Kept) };
+        if !portions.is_empty() && !self.write(|write| write.begin_purge(item))? {
+            return Ok(Purge::Kept);
+        }
         for portion in &portions {
             if !go_on() {
                 return Ok(Purge::Stopped);
@@ -126,6 +130,28 @@ impl ReadHandle<'_> {
 }
 
 impl WriteHandle<'_> {
+    /// Notes that an item is being purged; false if it does not lie in the trash any more.
+    fn begin_purge(&mut self, item: &TrashItem) -> Result<bool, StoreError> {
+        if !self.lies_there(item)? {
+            return Ok(false);
+        }
+        let mut begun = self.begun_purges()?;
+        if !begun.contains(&item.id) {
+            begun.push(item.id);
+            self.put_app_state(state_key::PURGING, &of_json(&begun)?)?;
+        }
+        Ok(true)
+    }
+
+    fn end_purge(&mut self, item: TrashId) -> Result<(), StoreError> {
+        let mut begun = self.begun_purges()?;
+        if let Some(place) = begun.iter().position(|one| *one == item) {
+            begun.swap_remove(place);
+            self.put_app_state(state_key::PURGING, &of_json(&begun)?)?;
+        }
+        Ok(())
+    }
+
     /// Deletes one portion; false if the item does not lie in the trash any more.
     fn purge_portion(&mut self, item: &TrashItem, portion: &Portion) -> Result<bool, StoreError> {
         if !self.lies_there(item)? {
@@ -161,6 +187,7 @@ impl WriteHandle<'_> {
             TrashId::Context(id) => self.purge_context(id, now)?,
             TrashId::Conversation(id) => self.delete_conversation(id)?,
         }
+        self.end_purge(item.id)?;
         Ok(Purge::Gone)
     }
 }

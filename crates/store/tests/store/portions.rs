@@ -3,7 +3,7 @@
 use crate::room::{Room, at, context, context_id, conversation, conversation_id, message, message_id};
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{ClockReading, ContextId, ConversationId, DraftKey, TrashId, TrashItem, TrashSummary};
-use evenkeel_store::{Purge, state_key};
+use evenkeel_store::{Purge, StoreError, state_key};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ fn messages(room: &Room) -> u64 {
 fn a_large_context_goes_in_portions_and_can_be_cut_off_between_any_two() {
     let room = large();
     let (item, all) = (item(&room), messages(&room));
-    assert_eq!(room.read(|read| read.trash_weight(item.id)), 1 + 40 + all);
+    assert_eq!(item.weight, 1 + 40 + all);
     let (mut before, mut rounds) = (all, 0);
     loop {
         let mut left = 1;
@@ -65,7 +65,9 @@ fn a_large_context_goes_in_portions_and_can_be_cut_off_between_any_two() {
         assert!(before - now <= 200, "{} messages in one transaction", before - now);
         before = now;
         assert_eq!(room.store.full_check().unwrap(), Vec::<String>::new());
-        assert_eq!(room.read(|read| read.trash()), std::slice::from_ref(&item), "it stays in the trash until its end");
+        let unfinished = room.read(|read| read.unfinished_purges());
+        assert_eq!((unfinished.len(), unfinished[0].id), (1, item.id), "it is taken up again");
+        assert_eq!(room.read(|read| read.trash()), [], "half of it does not come back");
         if let Some(large) = room.read(|read| read.conversation(conversation_id(1))) {
             let path = large.active_leaf_id.map_or(0, |leaf| room.read(|read| read.path(leaf, u32::MAX)).len());
             assert!(path > 0 || large.message_count == 0, "what is left can be read");
@@ -78,24 +80,40 @@ fn a_large_context_goes_in_portions_and_can_be_cut_off_between_any_two() {
 }
 
 #[test]
-fn what_is_restored_between_two_portions_keeps_the_rest() {
+fn what_a_purge_has_begun_with_does_not_come_back_in_half() {
     let room = large();
-    let item = item(&room);
+    let (item, talk) = (item(&room), conversation_id(1));
     let mut portions = 0;
     let purged = room.store.purge(&item, at(50), &mut || {
         portions += 1;
-        if portions == 3 {
-            room.write(|write| write.restore_context(context_id(1), at(40), None));
-        }
-        true
+        portions < 3
     });
-    assert_eq!(purged.unwrap(), Purge::Kept);
-    assert!(messages(&room) > 0 && room.read(|read| read.context(context_id(1))).is_some());
-    assert_eq!(room.store.full_check().unwrap(), Vec::<String>::new());
-    assert_eq!(room.store.purge(&item, at(50), &mut || true).unwrap(), Purge::Kept, "it is in the trash no more");
+    assert_eq!(purged.unwrap(), Purge::Stopped);
+    let refused = room.store.write(|write| write.restore_context(context_id(1), at(60), None)).unwrap_err();
+    assert!(matches!(refused, StoreError::NotFound { .. }), "{refused}");
+    assert_eq!(room.store.purge(&item, at(70), &mut || true).unwrap(), Purge::Gone);
+    assert_eq!((room.read(|read| read.unfinished_purges()), room.read(|read| read.vault_weight())), (vec![], 0));
+
+    let room = large();
+    room.write(|write| write.restore_context(context_id(1), at(40), None));
+    assert_eq!(room.store.purge(&item, at(45), &mut || true).unwrap(), Purge::Kept, "it is in the trash no more");
+    room.write(|write| write.trash_conversations(&[talk], at(50)));
+    let listed = room.read(|read| read.trash()).remove(0);
+    assert_eq!(room.store.purge(&listed, at(60), &mut || false).unwrap(), Purge::Stopped);
+    assert_eq!(room.write(|write| write.restore_conversations(&[talk])), []);
     // Deleted again later, it is another entry.
     room.write(|write| write.trash_context(context_id(1), at(60)));
     assert_eq!(room.store.purge(&item, at(70), &mut || true).unwrap(), Purge::Kept);
+    assert_eq!(room.store.full_check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_too_much_for_a_run_says_so() {
+    let room = large();
+    assert!(item(&room).waits && item(&room).weight > MANY, "it is the whole vault");
+    room.write(|write| write.restore_context(context_id(1), at(40), None));
+    room.write(|write| write.trash_conversations(&[conversation_id(2)], at(50)));
+    assert_eq!((item(&room).weight, item(&room).waits), (9, false));
 }
 
 #[test]
@@ -129,7 +147,7 @@ fn one_conversation_is_weighed_and_purged_alone() {
     });
     let trash = room.read(|read| read.trash());
     let of = |id: ConversationId| trash.iter().find(|item| item.id == TrashId::Conversation(id)).unwrap();
-    let weights = [1, 2].map(|n| room.read(|read| read.trash_weight(of(conversation_id(n)).id)));
+    let weights = [1, 2].map(|n| of(conversation_id(n)).weight);
     assert_eq!(weights, [1 + MANY, 9]);
     assert_eq!(room.read(|read| read.vault_weight()), 1 + 40 + MANY + 39 * 8);
     assert_eq!(room.read(|read| read.trash_summary()), TrashSummary { count: 2, oldest: Some(at(41)) });

@@ -181,6 +181,10 @@ export interface TrashItem {
   contextId: string | null;
   /** Its name. */
   contextName: string | null;
+  /** What counts of it against the share of a vault that goes by itself in one run. */
+  weight: number;
+  /** It is too much to go by itself: it goes only by the user's word. */
+  waits: boolean;
   deletedAt: string;
   shownAt: string | null;
   purgeDueRunningMs: number | null;

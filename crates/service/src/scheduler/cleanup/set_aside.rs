@@ -1,7 +1,7 @@
 //! Databases that restores have set aside: kept for a while as one more way back, then removed, or
 //! what is deleted for good would lie in them for ever.
 
-use crate::backup::{REASON_KEPT, blocking};
+use crate::backup::{SET_ASIDE_KEPT, blocking};
 use crate::scheduler::pulse::{Moment, put_state, state};
 use crate::scheduler::run::Run;
 use crate::{Service, ServiceError};
@@ -19,7 +19,7 @@ impl Service {
     /// Removes those whose time is over, behind a backup that was made and verified after they were
     /// first seen; says how many.
     pub(super) async fn remove_old_set_aside(&self, run: &Run) -> Result<usize, ServiceError> {
-        let profile = self.0.options.profile.clone();
+        let profile = self.profile();
         let listed = blocking("listing what restores have set aside", move || Ok(backup::set_aside_databases(&profile)?));
         let found = listed.await?;
         let known: Seen = run.session.read(|r| state(r, state_key::SET_ASIDE)).await?.unwrap_or_default();
@@ -33,7 +33,7 @@ impl Service {
         }
         let newest = self.newest_verified().await?;
         let over: Vec<PathBuf> = found.into_iter().filter(|path| is_over(&seen, path, newest, run.moment)).collect();
-        let (profile, count) = (self.0.options.profile.clone(), over.len());
+        let (profile, count) = (self.profile(), over.len());
         blocking("removing what restores have set aside", move || {
             Ok(over.iter().try_for_each(|path| backup::remove_set_aside(&profile, path))?)
         })
@@ -43,7 +43,7 @@ impl Service {
 
     /// When the newest verified backup of the profile was made.
     async fn newest_verified(&self) -> Result<Option<DateTime<Utc>>, ServiceError> {
-        let (opened, profile) = (self.0.gate.opened()?, self.0.options.profile.clone());
+        let (opened, profile) = (self.0.gate.opened()?, self.profile());
         let listed = blocking("listing the backups", move || {
             profile.prepare()?;
             Ok(backup::list(&profile.backups(), Some(crate::backup::keys(&opened)))?)
@@ -64,7 +64,7 @@ fn is_over(seen: &Seen, path: &Path, newest: Option<DateTime<Utc>>, moment: Mome
     let Some(seen) = seen.get(&name_of(path)) else { return false };
     let Some((wall, running)) = moment.reading.since(*seen) else { return false };
     let has_newer = newest.is_some_and(|made_at| made_at > seen.wall);
-    has_newer && wall >= REASON_KEPT && running >= PURGE_CONFIRMATION && !moment.hold.is_active(moment.reading.running)
+    has_newer && wall >= SET_ASIDE_KEPT && running >= PURGE_CONFIRMATION && !moment.hold.is_active(moment.reading.running)
 }
 
 fn name_of(path: &Path) -> String {

@@ -16,7 +16,17 @@ fn moment(wall: i64, running: u64) -> Moment {
 fn item(mark: Option<u64>) -> TrashItem {
     let id = TrashId::Context(ContextId::from_parts(at(0), [1; 10]));
     let (title, context_id, context_name) = ("Ada".to_owned(), None, None);
-    TrashItem { id, title, context_id, context_name, deleted_at: at(0), shown_at: Some(at(0)), purge_due_running_ms: mark }
+    TrashItem {
+        id,
+        title,
+        context_id,
+        context_name,
+        weight: 1,
+        waits: false,
+        deleted_at: at(0),
+        shown_at: Some(at(0)),
+        purge_due_running_ms: mark,
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ export function trashCalls(world: World, open: Open) {
   return {
     trashList: () =>
       open(() => {
-        const rest = { shownAt: null, purgeDueRunningMs: null };
+        const rest = { weight: 1, waits: false, shownAt: null, purgeDueRunningMs: null };
         const none = { contextId: null, contextName: null };
         const items: TrashItem[] = [];
         for (const { id, name: title, deletedAt } of world.contexts)
