@@ -76,6 +76,24 @@ async fn everything_works_at_the_new_place_and_nothing_of_the_vault_stays_in_the
 }
 
 #[tokio::test]
+async fn what_a_restore_has_set_aside_is_cleaned_up_at_the_new_place_too() {
+    let mut world = World::new().await;
+    world.counselor().await;
+    world.service.run_due_jobs().await.unwrap();
+    let made = world.service.backup_make().await.unwrap();
+    world.service.backup_restore(made.path.into()).await.unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let place = move_to(&mut world, &elsewhere.path().join("mine")).await;
+    let set_aside = || names(&place).iter().filter(|name| name.contains("pre-restore")).count();
+    assert!(set_aside() > 0, "a move takes it along");
+    // Planned, seen for the first time, a week later, and behind a newer backup.
+    for time in [0, 7, 8 * 24, 26, 26] {
+        world.run_after(chrono::TimeDelta::hours(time)).await;
+    }
+    assert_eq!(set_aside(), 0, "{:?}", names(&place));
+}
+
+#[tokio::test]
 async fn an_own_model_file_answers_at_the_new_place_also_from_a_backup_of_the_old_one() {
     let mut world = World::new().await;
     let own = world.dir.path().join("profile/models/own.gguf");

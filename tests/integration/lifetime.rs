@@ -69,6 +69,30 @@ async fn a_context_is_warned_about_once_extended_laid_to_rest_and_purged_behind_
     bring_back(&world, context.id).await;
 }
 
+#[tokio::test]
+async fn what_is_too_much_for_one_run_waits_for_the_users_word() {
+    let (world, context) = world().await;
+    for turn in 0..11 {
+        world.exchange(context.id, None, &format!("Turn {turn}"), "I am here.").await;
+    }
+    let small = world.counselor().await;
+    for id in [context.id, small.id] {
+        world.service.context_delete(id).await.unwrap();
+    }
+    let listed = world.service.trash_list().await.unwrap();
+    let waits = |id| listed.iter().find(|item| item.id == TrashId::Context(id)).map(|item| (item.weight, item.waits));
+    assert_eq!((waits(context.id), waits(small.id)), (Some((34, true)), Some((1, false))));
+    for time in [days(8), hours(25), hours(25), days(30)] {
+        world.run_after(time).await;
+    }
+    assert_eq!(trash(&world).iter().map(|item| item.id).collect::<Vec<_>>(), [TrashId::Context(context.id)]);
+    let jobs = world.service.job_list().await.unwrap();
+    let said = jobs.iter().find(|job| job.name == "cleanup").and_then(|job| job.message.clone());
+    assert_eq!(said.as_deref(), Some("1 too much to go without being asked"));
+    world.service.context_purge(context.id).await.unwrap();
+    assert_eq!(trash(&world), []);
+}
+
 /// Shows the trash; a week and two runs a day of running time apart purge.
 async fn purge_in_time(world: &World, id: ContextId) {
     let now = world.clock.0.now();

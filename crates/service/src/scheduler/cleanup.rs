@@ -23,8 +23,12 @@ const PORTION: u32 = 200;
 struct Work {
     /// Marks to be set in the trash, or cleared.
     marks: Vec<(TrashId, Option<u64>)>,
+    /// What an earlier purge has begun with and not ended.
+    begun: Vec<TrashItem>,
     /// What is purged now, deleted first before the others.
     due: Vec<TrashItem>,
+    /// How many are due and too much to go without being asked.
+    waiting: usize,
     /// Deleted messages of before this look are forgotten now.
     sweep: Option<ClockReading>,
     /// How many of them, at most.
@@ -80,7 +84,7 @@ impl Work {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<(usize, &'static str)>, StoreError> {
         let (mut contexts, mut conversations) = (0, 0);
-        for item in &self.due {
+        for item in self.begun.iter().chain(&self.due) {
             if store.purge(item, moment.reading.wall, go_on)? == Purge::Gone {
                 match item.id {
                     TrashId::Context(_) => contexts += 1,

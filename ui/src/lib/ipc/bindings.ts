@@ -2324,6 +2324,10 @@ export type TrashItem_Deserialize = {
 	contextId?: ContextId | null,
 	/**  The name of that context. */
 	contextName?: string | null,
+	/**  What counts of it against the share of a vault that one run may purge. */
+	weight: number,
+	/**  It is more than one run may purge without being asked: it goes only by the user's word. */
+	waits: boolean,
 	/**  Since when it lies there. */
 	deletedAt: string,
 	/**  The first start that showed it there; `None` = none yet. */
@@ -2342,6 +2346,10 @@ export type TrashItem_Serialize = {
 	contextId: ContextId | null,
 	/**  The name of that context. */
 	contextName: string | null,
+	/**  What counts of it against the share of a vault that one run may purge. */
+	weight: number,
+	/**  It is more than one run may purge without being asked: it goes only by the user's word. */
+	waits: boolean,
 	/**  Since when it lies there. */
 	deletedAt: string,
 	/**  The first start that showed it there; `None` = none yet. */
