@@ -1,4 +1,5 @@
-//! The first pages of both lists, each with the number of all, as the window asks for them.
+//! The first pages of both lists, each with the number of all, as they are given to whoever asks for
+//! nothing in particular; and what the window asks for when it opens.
 
 use super::duel::{Duel, Names};
 use super::raw::{Cache, Cells, Raw};
@@ -12,6 +13,9 @@ use evenkeel_store::Store;
 use rusqlite::named_params;
 
 const BLOCK: usize = 25;
+/// Contexts and conversations that the window asks for at once.
+const WINDOW_CONTEXTS: u32 = 500;
+const WINDOW_CONVERSATIONS: u32 = 100;
 
 const CONTEXTS: &str = "SELECT c.id, r.name, r.system_prompt, r.personality, c.revision_id, c.temperature, c.max_tokens,
         c.max_history_tokens, c.expiry_days, c.provider_id, c.model, c.local_only, c.maintain_personality, c.preset_id,
@@ -55,6 +59,16 @@ pub fn contexts(store: &Store, now: DateTime<Utc>) -> Result<(Vec<Context>, u64)
 /// The first page of conversations and their number.
 pub fn conversations(store: &Store) -> Result<(Vec<Conversation>, u64), BenchError> {
     Ok(store.read(|read| read.conversations_page(&ConversationQuery::default()))?)
+}
+
+/// The contexts that the window shows when it opens, and the conversations of the one last used.
+pub fn sidebar(store: &Store, now: DateTime<Utc>) -> Result<(Vec<Context>, Vec<Conversation>), BenchError> {
+    let all = ContextQuery { include_expired: true, page_size: WINDOW_CONTEXTS, ..ContextQuery::default() };
+    let (contexts, _) = store.read(|read| read.contexts_page(&all, now))?;
+    let Some(newest) = contexts.first() else { return Ok((contexts, Vec::new())) };
+    let of = ConversationQuery { context_id: Some(newest.id), limit: WINDOW_CONVERSATIONS, ..ConversationQuery::default() };
+    let (conversations, _) = store.read(|read| read.conversations_page(&of))?;
+    Ok((contexts, conversations))
 }
 
 fn raw_contexts(raw: &Raw, now: DateTime<Utc>) -> Result<(Vec<Cells>, Vec<Cells>), BenchError> {

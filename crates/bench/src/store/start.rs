@@ -20,8 +20,7 @@ const MOST_MS: f64 = 30.0;
 /// What the window shows first. The store is closed after the time was taken.
 struct FirstPage {
     _store: Store,
-    _contexts: (Vec<Context>, u64),
-    _conversations: (Vec<Conversation>, u64),
+    _sidebar: (Vec<Context>, Vec<Conversation>),
     _messages: Vec<Message>,
 }
 
@@ -43,9 +42,8 @@ pub fn measure(vault: &Vault, runs: usize) -> Result<Report, BenchError> {
 
 fn first_page(vault: &Vault) -> Result<FirstPage, BenchError> {
     let store = vault.store()?;
-    let contexts = lists::contexts(&store, vault.now())?;
-    let conversations = lists::conversations(&store)?;
-    let leaf = conversations.0.first().and_then(|conversation| conversation.active_leaf_id);
+    let sidebar = lists::sidebar(&store, vault.now())?;
+    let leaf = sidebar.1.first().and_then(|conversation| conversation.active_leaf_id);
     let messages = leaf.map_or(Ok(Vec::new()), |leaf| store.read(|read| read.path(leaf, PAGE)))?;
-    Ok(FirstPage { _store: store, _contexts: contexts, _conversations: conversations, _messages: messages })
+    Ok(FirstPage { _store: store, _sidebar: sidebar, _messages: messages })
 }
