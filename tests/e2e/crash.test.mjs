@@ -54,7 +54,7 @@ describe('a sudden end', { concurrency: 1 }, () => {
     assert.deepEqual(after.slice(0, before.length), before);
     assert.equal(after[before.length].role, 'user');
     assert.equal(after[before.length].text, LONG);
-    // The draft of the reply was stored with the question, so it is there as what it is: broken off.
+    // The draft of the reply is stored with its first text, so it is there as what it is: broken off.
     assert.equal(after[before.length + 1].role, 'assistant');
     assert.equal(after[before.length + 1].status, 'interrupted');
     await desktop.screenshot('app-killed');
