@@ -184,6 +184,16 @@ export interface TrashItem {
   deletedAt: string;
   shownAt: string | null;
   purgeDueRunningMs: number | null;
+  /** Too much to go by itself: it waits until the user says so. */
+  waits?: boolean;
+}
+
+/** What lies in the trash, in short. */
+export interface TrashSummary {
+  /** A context stands for its conversations. */
+  count: number;
+  /** When the first of them was deleted. */
+  oldest: string | null;
 }
 
 /** The part of the backend that knows the life of these nouns. */
@@ -208,6 +218,8 @@ export interface LifeBackend {
   contextRecommendedHistory(model: ModelChoice | null): Promise<RecommendedHistory>;
   /** Contexts and conversations; marks them as shown. */
   trashList(): Promise<TrashItem[]>;
+  /** How much there is; marks it as shown. */
+  trashSummary(): Promise<TrashSummary>;
   trashEmpty(): Promise<void>;
 
   presetList(query: PresetQuery): Promise<PresetPage>;

@@ -77,6 +77,7 @@ export class News {
     const { app } = this;
     if (changed.has('preset')) await app.presets.load();
     if (app.page === 'trash') await app.trash.follow(changed);
+    await app.trash.followCount(changed);
     if (changed.has('conversation')) await app.conversations.refresh();
     if (changed.has('provider')) await app.providers.load();
     if (changed.has('modelFile')) await app.providers.restock();
