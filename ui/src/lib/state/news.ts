@@ -78,7 +78,8 @@ export class News {
     if (changed.has('preset')) await app.presets.load();
     if (app.page === 'trash') await app.trash.follow(changed);
     await app.trash.followCount(changed);
-    if (changed.has('conversation')) await app.conversations.refresh();
+    const conversations = changed.get('conversation');
+    if (conversations) await app.conversations.follow(conversations);
     if (changed.has('provider')) await app.providers.load();
     if (changed.has('modelFile')) await app.providers.restock();
     await app.upkeep.follow(changed);
