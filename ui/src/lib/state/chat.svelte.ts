@@ -59,7 +59,7 @@ export class Chat {
     const meant =
       conversations?.has(current?.id ?? '') ||
       current?.messages.some((message) => messages?.has(message.id));
-    if (any || meant) await current?.reload();
+    if (any || meant) await current?.reload(new Set([...(messages ?? []), ...(any ? [''] : [])]));
   }
 
   /** Stores every draft that waits to be stored; waits for that no longer than `most`. */
