@@ -64,12 +64,44 @@ journey('the idle minutes are a whole number in their range', LIFE, {}, async (p
   await page.getByText('A whole number from').waitFor({ state: 'detached' });
 });
 
-journey('titles have one switch', LIFE, {}, async (page) => {
+journey('titles have two switches and one truth', LIFE, {}, async (page) => {
+  const listed = page.locator('[data-feature=automatic-titles]').getByRole('switch');
+  const general = page.getByRole('switch', { name: 'Titles by the model' });
+  const given = () =>
+    page.evaluate(() => {
+      const { automaticTitles, features } = globalThis.fake.world.settings;
+      return automaticTitles && features['automatic-titles'] !== false;
+    });
+  const is = async (node, on) => {
+    await node.and(page.locator(`[aria-checked=${on}]`)).waitFor();
+    assert.equal(await given(), on);
+  };
   await tab(page, 'advanced');
-  await page.id('feature').first().waitFor();
-  assert.equal(await page.getByText('titles', { exact: false }).count(), 0);
+  await is(listed, true);
+  await listed.click();
+  await is(listed, false);
+  await page.shot('lists-titles');
   await page.id('tab-general').click();
-  assert.equal(await page.getByRole('switch', { name: 'Titles by the model' }).count(), 1);
+  await is(general, false);
+  await general.click();
+  await is(general, true);
+  await general.click();
+  await is(general, false);
+  await page.id('tab-advanced').click();
+  await is(listed, false);
+  await page.getByRole('button', { name: 'Back to the default: Titles by the model' }).click();
+  await is(listed, true);
+  await page.evaluate(() => {
+    const { world } = globalThis.fake;
+    world.settings.features['automatic-titles'] = false;
+    world.onChange({ noun: 'settings', id: '' });
+  });
+  await page.id('tab-general').click();
+  await is(general, false);
+  await general.click();
+  await is(general, true);
+  await page.id('tab-advanced').click();
+  await is(listed, true);
 });
 
 /** Waits until everything of the vault has been read. */
@@ -262,6 +294,7 @@ const WELCOME = 'index.html?vault=open&pace=4';
 
 journey('a refused key is tried again with the same provider', WELCOME, {}, async (page) => {
   const count = () => page.evaluate(() => globalThis.fake.world.providers.length);
+  await page.id('notice-accept').waitFor();
   const before = await count();
   await page.id('notice-accept').click();
   await page.id('offer-cloud').click();

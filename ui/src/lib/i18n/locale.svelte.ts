@@ -30,6 +30,14 @@ class Locale {
     return RIGHT_TO_LEFT.has(this.tag) ? 'rtl' : 'ltr';
   }
 
+  /**
+   * The language with its digits, for everything that Intl writes. Web views differ in the digits
+   * they take for Arabic; names of models, sizes and fields to type in have Latin ones in any case.
+   */
+  get intl(): string {
+    return `${this.tag}-u-nu-latn`;
+  }
+
   /** Switches to a BCP 47 tag or to the system's language (`system`); unknown ones give English. */
   async use(language: string): Promise<void> {
     const wishes = language === 'system' ? navigator.languages : [language];
@@ -49,7 +57,7 @@ class Locale {
     const pattern = this.catalogue[key];
     let format = this.formats.get(key);
     if (!format) {
-      format = new IntlMessageFormat(pattern, this.tag);
+      format = new IntlMessageFormat(pattern, this.intl);
       this.formats.set(key, format);
     }
     return String(format.format(values));

@@ -11,7 +11,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** How long ago or how far ahead a time is, such as `3 hours ago`, `tomorrow`, `now`. */
 export function relative(iso: string, now: number = Date.now()): string {
   const millis = new Date(iso).getTime() - now;
-  const form = new Intl.RelativeTimeFormat(locale.tag, { numeric: 'auto' });
+  const form = new Intl.RelativeTimeFormat(locale.intl, { numeric: 'auto' });
   const [unit, size] = UNITS.find(([, length]) => Math.abs(millis) >= length) ?? ['second', 1_000];
   // Seconds would only flicker.
   return unit === 'second' ? form.format(0, unit) : form.format(Math.round(millis / size), unit);
@@ -19,7 +19,7 @@ export function relative(iso: string, now: number = Date.now()): string {
 
 /** Day and time, such as `12 May 2026, 08:30`. */
 export function moment(iso: string): string {
-  return new Intl.DateTimeFormat(locale.tag, { dateStyle: 'medium', timeStyle: 'short' }).format(
+  return new Intl.DateTimeFormat(locale.intl, { dateStyle: 'medium', timeStyle: 'short' }).format(
     new Date(iso),
   );
 }
@@ -32,7 +32,7 @@ export function duration(millis: number): string {
       : millis < 60_000
         ? (['second', millis / 1_000] as const)
         : (['minute', millis / 60_000] as const);
-  return new Intl.NumberFormat(locale.tag, {
+  return new Intl.NumberFormat(locale.intl, {
     style: 'unit',
     unit,
     maximumFractionDigits: value < 10 && unit !== 'millisecond' ? 1 : 0,

@@ -33,6 +33,7 @@ export type Contract = Agreed<
     Read<Rust.PersonaAdvice_Serialize, Life.PersonaAdvice>,
     Read<Rust.RecommendedHistory, Life.RecommendedHistory>,
     Read<Rust.TrashItem_Serialize, Life.TrashItem>,
+    Read<Rust.TrashSummary_Serialize, Life.TrashSummary>,
     Read<Rust.Preset_Serialize, Window.Preset>,
     Read<Rust.PresetPage_Serialize, Life.PresetPage>,
     Read<Rust.Conversation_Serialize, Window.Conversation>,

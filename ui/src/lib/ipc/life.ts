@@ -190,6 +190,14 @@ export interface TrashItem {
   purgeDueRunningMs: number | null;
 }
 
+/** What lies in the trash, in short. */
+export interface TrashSummary {
+  /** A context stands for its conversations. */
+  count: number;
+  /** When the first of them was deleted. */
+  oldest: string | null;
+}
+
 /** The part of the backend that knows the life of these nouns. */
 export interface LifeBackend {
   contextList(query: ContextQuery): Promise<ContextPage>;
@@ -212,6 +220,8 @@ export interface LifeBackend {
   contextRecommendedHistory(model: ModelChoice | null): Promise<RecommendedHistory>;
   /** Contexts and conversations; marks them as shown. */
   trashList(): Promise<TrashItem[]>;
+  /** How much there is; marks it as shown. */
+  trashSummary(): Promise<TrashSummary>;
   trashEmpty(): Promise<void>;
 
   presetList(query: PresetQuery): Promise<PresetPage>;

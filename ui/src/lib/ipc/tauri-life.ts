@@ -38,6 +38,7 @@ function contextCalls(call: Call) {
     contextAdvice: (draft, model) => call('context_advice', { draft, model }),
     contextRecommendedHistory: (model) => call('context_recommended_history', { model }),
     trashList: () => call('trash_list'),
+    trashSummary: () => call('trash_summary'),
     trashEmpty: () => call('trash_empty'),
   } satisfies Partial<LifeBackend>;
 }

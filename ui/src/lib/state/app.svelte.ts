@@ -77,9 +77,11 @@ export class App {
     this.chat.keepsDrafts = !isQuick;
     this.settings.readsInfo = !isQuick;
     this.chat.limit = () => this.settings.value.limits.messageBytes;
+    this.chat.onUnstored = (error) => this.notices.fail(error, 'draft.unstored');
     // Each status counts: the first says no more than "opening" if another window came before.
     this.vault.onStatus = ({ state }) => (this.welcoming ||= FIRST_RUN.has(state));
-    this.chat.onBorn = () => void this.quietly(() => this.conversations.refresh());
+    this.chat.onBorn = ({ id }) =>
+      void this.quietly(() => this.conversations.follow(new Set([id])));
   }
 
   /** The context whose conversations are shown. */

@@ -8,11 +8,13 @@ import type {
   TokenMeter,
   Vote,
 } from '../ipc/types';
+import { earlierOf, mend } from './mend';
 import { Reply } from './reply.svelte';
 
 const PAGE = 50;
 /** How often it is asked whether a reply begun elsewhere has ended: one that leaves nothing tells nothing. */
 const LOOK_MILLIS = 2_000;
+const NONE: ReadonlySet<string> = new Set();
 
 /** The branch of a conversation that is shown, page by page from either end. */
 export class Branch {
@@ -77,16 +79,21 @@ export class Branch {
     this.target = messageId;
   }
 
-  /** Fetches the branch again after a change elsewhere; earlier pages stay. */
-  async reload(): Promise<void> {
+  /**
+   * Fetches the branch again after a change elsewhere. Earlier pages stay but for the messages
+   * named; the empty id stands for any of them.
+   */
+  async reload(changed: ReadonlySet<string> = NONE): Promise<void> {
     const { id } = this;
     if (!this.isLoaded) return this.load();
-    // In the middle of a conversation the place stays; its end is fetched on the way there.
-    if (id === null || this.reply !== null || (this.hasLater && !this.elsewhere)) return;
+    if (id === null || this.reply !== null) return;
     await this.attempt(async () => {
+      // In the middle of a conversation the place stays; its end is fetched on the way there.
+      if (this.hasLater && !this.elsewhere) return mend(this, this.backend, changed);
       const view = await this.backend.conversationOpen(id);
-      if (this.reply === null && this.hasLater) this.watch(view.isReplying);
-      else if (this.reply === null) this.show(view);
+      if (this.reply !== null) return;
+      if (this.hasLater) this.watch(view.isReplying);
+      else await mend(this, this.backend, this.refresh(view, changed));
     });
   }
 
@@ -101,9 +108,9 @@ export class Branch {
     if (!first || !this.hasEarlier || this.loading) return;
     this.loading = true;
     await this.attempt(async () => {
-      const page = await this.backend.conversationEarlier(first.id, PAGE);
+      const page = await earlierOf(this.backend, this.messages, PAGE);
       if (this.messages[0]?.id !== first.id) return;
-      this.messages = [...page.messages, ...this.messages];
+      this.messages = [...page.messages, ...this.messages.slice(page.ghosts)];
       this.hasEarlier = page.hasEarlier;
     });
     this.loading = false;
@@ -167,6 +174,17 @@ export class Branch {
       const voted = await this.backend.messageVote(messageId, vote);
       this.messages = this.messages.map((one) => (one.id === messageId ? voted : one));
     });
+  }
+
+  /** Shows the newest page; answers with the messages before it that may be others by now. */
+  private refresh(view: ConversationView, changed: ReadonlySet<string>): ReadonlySet<string> {
+    const known = new Set(this.messages.map((one) => one.id));
+    const came = view.messages.filter((one) => !known.has(one.id)).length;
+    const expected = (this.conversation?.messageCount ?? 0) + came;
+    this.show(view);
+    const kept = this.messages.slice(0, -view.messages.length || undefined);
+    const any = changed.has('') && view.conversation.messageCount !== expected;
+    return new Set(kept.map((one) => one.id).filter((one) => any || changed.has(one)));
   }
 
   protected show(view: ConversationView): void {

@@ -1,5 +1,5 @@
 import type { Backend } from '../ipc/backend';
-import type { Conversation } from '../ipc/types';
+import type { Conversation, ErrorBody } from '../ipc/types';
 import type { Gathered } from './changes';
 import { OpenConversation } from './conversation.svelte';
 import { MESSAGE_BYTES } from './text';
@@ -12,6 +12,8 @@ export class Chat {
   current = $state.raw<OpenConversation | null>(null);
   /** Told when a conversation has its first message. */
   onBorn: (conversation: Conversation) => void = () => undefined;
+  /** Told when something typed could not be stored. */
+  onUnstored: (error: ErrorBody) => void = () => undefined;
   /** The largest message, in UTF-8 bytes. */
   limit: () => number = () => MESSAGE_BYTES;
   /** Drafts are kept in the vault; quick chat's text lives in its window only. */
@@ -57,7 +59,7 @@ export class Chat {
     const meant =
       conversations?.has(current?.id ?? '') ||
       current?.messages.some((message) => messages?.has(message.id));
-    if (any || meant) await current?.reload();
+    if (any || meant) await current?.reload(new Set([...(messages ?? []), ...(any ? [''] : [])]));
   }
 
   /** Stores every draft that waits to be stored; waits for that no longer than `most`. */
@@ -74,7 +76,7 @@ export class Chat {
     if (this.current?.id === id) this.begin(this.current.contextId);
   }
 
-  /** Forgets everything, as when the vault is locked or a context deleted. */
+  /** Forgets everything at once: where the vault is locked, nothing can be stored any more. */
   clear(): void {
     for (const opened of this.alive.values()) opened.drop();
     this.alive.clear();
@@ -90,6 +92,7 @@ export class Chat {
       this.onBorn(conversation);
     };
     opened.limit = () => this.limit();
+    opened.composer.onUnstored = (error) => this.onUnstored(error);
     this.alive.set(key, opened);
     this.prune();
     return opened;
@@ -101,8 +104,7 @@ export class Chat {
       if (this.alive.size <= KEPT) return;
       if (opened === this.current || opened.reply !== null) continue;
       if (opened.holdsText) continue;
-      void opened.composer.flush();
-      opened.drop();
+      void opened.composer.flush().finally(() => opened.drop());
       this.alive.delete(key);
     }
   }

@@ -72,7 +72,7 @@ export class OpenConversation extends Branch {
 
   /** Whether something was typed here that is nowhere else. */
   get holdsText(): boolean {
-    return (this.draft !== '' && !this.composer.kept) || Object.keys(this.edits).length > 0;
+    return this.composer.isAlone || Object.keys(this.edits).length > 0;
   }
 
   /** Sends the draft. It stays in the field until the message is on disk. */

@@ -1,9 +1,12 @@
 import type { Backend } from '../ipc/backend';
 import type { ConversationStatistics, ExportFormat } from '../ipc/life';
 import type { Conversation } from '../ipc/types';
+import { merged } from './rows';
 import { sendable } from './text';
 
 const PAGE = 100;
+/** So many changed rows are looked for on the first page. */
+const FEW = 8;
 /** So many come at once at most. */
 const MOST = 500;
 
@@ -28,6 +31,9 @@ export class Conversations {
   chosen = $state.raw<ReadonlySet<string> | null>(null);
   private readonly backend: Backend;
   private latest = 0;
+  /** What changed and has not been read again. */
+  private changed = new Set<string>();
+  private followed = 0;
 
   constructor(backend: Backend) {
     this.backend = backend;
@@ -88,6 +94,17 @@ export class Conversations {
       this.fetch(0, Math.max(PAGE, this.list.length)),
       this.contextId === null ? null : this.fetchPrivates(this.contextId),
     ]);
+  }
+
+  /**
+   * Reads again those that changed; the empty id stands for any of them. What is written in comes
+   * to the top, so the first page holds it; what it does not hold takes the whole list.
+   */
+  async follow(ids: ReadonlySet<string>): Promise<void> {
+    if (ids.has('') || ids.size > FEW || this.list.length <= PAGE) return this.refresh();
+    const { contextId } = this;
+    if (contextId !== null)
+      await Promise.all([this.followFirst(contextId, ids), this.fetchPrivates(contextId)]);
   }
 
   async more(): Promise<void> {
@@ -170,6 +187,27 @@ export class Conversations {
   private async fetchPrivates(contextId: string): Promise<void> {
     const found = await this.backend.privateList(contextId);
     if (this.contextId === contextId) this.privates = found;
+  }
+
+  private async followFirst(contextId: string, ids: ReadonlySet<string>): Promise<void> {
+    const { filter } = this;
+    const { text, tag, archived } = filter;
+    for (const id of ids) this.changed.add(id);
+    this.followed += 1;
+    const ticket = this.followed;
+    const page = await this.backend.conversationList({
+      ...{ contextId, text: sendable(text.trim()) || null, tag, includeArchived: archived },
+      ...{ offset: 0, limit: PAGE },
+    });
+    // A newer question asks for what this one was about, too; another list has been read since.
+    if (ticket !== this.followed) return;
+    const { changed } = this;
+    this.changed = new Set();
+    if (contextId !== this.contextId || filter !== this.filter) return;
+    const rows = merged(this.list, this.totalCount, page, changed);
+    if (rows === null) return this.refresh();
+    this.list = rows;
+    this.totalCount = page.totalCount;
   }
 
   private async fetch(offset: number, limit: number): Promise<void> {

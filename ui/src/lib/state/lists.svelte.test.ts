@@ -83,6 +83,73 @@ describe('many conversations', () => {
   });
 });
 
+describe('a long list of conversations, all of it fetched', () => {
+  const write = (conversationId: string): void => {
+    const contextId = app.chat.contextId ?? '';
+    const rest = { reasoning: null, status: 'complete' as const, model: null, parentId: null };
+    backend.world.store({ conversationId, contextId, role: 'user', content: 'hi', ...rest });
+  };
+  /** What the core has, in its order. */
+  const expected = async (): Promise<string[]> => {
+    const query = { contextId: app.chat.contextId, limit: 5_000 };
+    return (await backend.conversationList(query)).items.map((one) => one.id);
+  };
+  const shown = (): string[] => app.conversations.list.map((one) => one.id);
+
+  beforeEach(async () => {
+    const contextId = app.chat.contextId ?? '';
+    for (let turn = 0; turn < 1_200; turn += 1) backend.world.begin(contextId, `Talk ${turn}`);
+    await app.conversations.refresh();
+    while (app.conversations.hasMore) await app.conversations.more();
+  });
+
+  it('is not read again for each message', async () => {
+    const deep = app.conversations.list.at(-5)?.id ?? '';
+    const asked = vi.spyOn(backend, 'conversationList');
+    write(deep);
+    const pinned = app.conversations.list.filter((one) => one.isPinned).length;
+    await vi.waitFor(() => expect(shown()[pinned]).toBe(deep));
+    expect(asked).toHaveBeenCalledTimes(1);
+    asked.mockRestore();
+    expect(shown()).toEqual(await expected());
+  });
+
+  it('takes in a new one, and keeps what is ticked', async () => {
+    app.conversations.choosing(true);
+    await app.conversations.tickAll();
+    const ticked = app.conversations.chosen?.size;
+    write(backend.world.begin(app.chat.contextId ?? '', 'From quick chat').id);
+    await vi.waitFor(async () => expect(shown()).toEqual(await expected()));
+    expect(app.conversations.totalCount).toBe(shown().length);
+    expect(app.conversations.chosen?.size).toBe(ticked);
+  });
+
+  it.each([
+    ['renamed far below', { title: 'Another name' }],
+    ['gone from far below', { deletedAt: '2026-05-01T00:00:00Z' }],
+    ['archived on top', { isArchived: true }],
+  ])('follows one %s', async (what, fields) => {
+    const { id } = app.conversations.list.at(what.endsWith('top') ? 9 : -9) ?? { id: '' };
+    Object.assign(backend.world.conversation(id), fields);
+    backend.emit('change', { noun: 'conversation', id });
+    await vi.waitFor(async () => {
+      const rows = (await backend.conversationList({ contextId: app.chat.contextId, limit: 5_000 }))
+        .items;
+      expect(app.conversations.list).toEqual(rows);
+    });
+  });
+
+  it('takes answers in the order of its questions, and loses no change', async () => {
+    const [first, second] = [shown()[600] ?? '', shown()[700] ?? ''];
+    await Promise.all([
+      app.conversations.follow(new Set([first])),
+      app.conversations.follow(new Set([second])),
+      (write(first), write(second), app.conversations.follow(new Set([second]))),
+    ]);
+    expect(shown()).toEqual(await expected());
+  });
+});
+
 describe('a companion from a preset', () => {
   it('begins as it was adjusted', async () => {
     const [preset] = app.presets.active;

@@ -77,7 +77,9 @@ export class News {
     const { app } = this;
     if (changed.has('preset')) await app.presets.load();
     if (app.page === 'trash') await app.trash.follow(changed);
-    if (changed.has('conversation')) await app.conversations.refresh();
+    await app.trash.followCount(changed);
+    const conversations = changed.get('conversation');
+    if (conversations) await app.conversations.follow(conversations);
     if (changed.has('provider')) await app.providers.load();
     if (changed.has('modelFile')) await app.providers.restock();
     await app.upkeep.follow(changed);

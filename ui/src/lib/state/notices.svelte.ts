@@ -50,11 +50,11 @@ export class Notices {
     this.add({ key, values, error: null, action, about });
   }
 
-  /** Shows an error until it is dismissed. */
-  fail(thrown: unknown): void {
+  /** Shows an error until it is dismissed, below a sentence that says what came of it. */
+  fail(thrown: unknown, key: MessageKey | null = null): void {
     const error = errorBody(thrown);
     if (this.list.some((notice) => notice.error?.message === error.message)) return;
-    this.add({ key: null, values: {}, error, action: null, about: null });
+    this.add({ key, values: {}, error, action: null, about: null });
   }
 
   /** Keeps a notice while someone looks at it. */

@@ -2,6 +2,8 @@ import type { Context } from '../ipc/types';
 import type { App } from './app.svelte';
 import type { OpenConversation } from './conversation.svelte';
 
+const FLUSH_MILLIS = 500;
+
 /** Deleting, each with a notice that takes it back. */
 export class Removal {
   private readonly app: App;
@@ -15,8 +17,10 @@ export class Removal {
     const { app } = this;
     await app.quietly(async () => {
       const shown = app.chat.contextId === context.id;
+      // What is half typed comes back with the companion.
+      if (shown) await app.chat.flush(FLUSH_MILLIS);
       await app.contexts.remove(context.id);
-      if (shown) await this.leave();
+      if (shown) await this.leave(context.id);
       const back = async (): Promise<void> => {
         await app.contexts.restore(context.id);
         if (shown) await app.pick(context.id);
@@ -31,7 +35,7 @@ export class Removal {
     await app.contexts.follow(ids);
     if (app.isQuick) return;
     const { contextId } = app.chat;
-    if (contextId !== null && !app.contexts.find(contextId)) await this.leave();
+    if (contextId !== null && !app.contexts.find(contextId)) await this.leave(contextId);
   }
 
   async conversations(ids: string[]): Promise<void> {
@@ -80,8 +84,11 @@ export class Removal {
     this.app.notices.say(key, values, { key: 'action.undo', run });
   }
 
-  private async leave(): Promise<void> {
+  private async leave(contextId: string): Promise<void> {
     const { app } = this;
+    await app.chat.flush(FLUSH_MILLIS);
+    // Meanwhile another one may have been chosen, or the vault locked.
+    if (app.chat.contextId !== contextId) return;
     app.chat.clear();
     await app.conversations.show(null);
     const next = app.contexts.shown[0] ?? app.contexts.list[0];

@@ -11,7 +11,7 @@ export const ELSEWHERE = 'ZZ';
 
 /** The regions with their names in the language in use, by name; everywhere else last. */
 export function regions(): { code: string; name: string }[] {
-  const names = new Intl.DisplayNames(locale.tag, { type: 'region' });
+  const names = new Intl.DisplayNames(locale.intl, { type: 'region' });
   const known = REGIONS.map((code) => ({ code, name: names.of(code) ?? code }));
   return [
     ...known.toSorted((a, b) => a.name.localeCompare(b.name, locale.tag)),
@@ -27,7 +27,7 @@ export function listed(region: string): string {
 
 /** Languages by name, from codes divided by blanks. */
 export function languages(codes: string): string {
-  const names = new Intl.DisplayNames(locale.tag, { type: 'language' });
+  const names = new Intl.DisplayNames(locale.intl, { type: 'language' });
   const list = codes.split(' ').flatMap((code) => (code === '' ? [] : [names.of(code) ?? code]));
-  return new Intl.ListFormat(locale.tag, { type: 'conjunction' }).format(list);
+  return new Intl.ListFormat(locale.intl, { type: 'conjunction' }).format(list);
 }

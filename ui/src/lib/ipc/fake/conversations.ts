@@ -162,6 +162,10 @@ function privateCalls(world: World, open: Open) {
 }
 
 function messageCalls(world: World, open: Open) {
+  const told = ({ id, conversationId }: Message): void => {
+    world.onChange({ noun: 'message', id });
+    world.onChange({ noun: 'conversation', id: conversationId });
+  };
   return {
     messageDelete: (id) =>
       open(() => {
@@ -173,6 +177,7 @@ function messageCalls(world: World, open: Open) {
         const conversation = world.conversation(message.conversationId);
         if (conversation.activeLeafId === id) conversation.activeLeafId = message.parentId;
         conversation.messageCount -= 1;
+        told(message);
         return viewOf(world, conversation.id);
       }),
     messageRestore: (id) =>
@@ -186,6 +191,7 @@ function messageCalls(world: World, open: Open) {
         const conversation = world.conversation(message.conversationId);
         if (childIds.length === 0) conversation.activeLeafId = id;
         conversation.messageCount += 1;
+        told(message);
         return viewOf(world, conversation.id);
       }),
     messageVote: (id, vote) =>

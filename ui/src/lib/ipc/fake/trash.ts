@@ -2,24 +2,35 @@ import type { LifeBackend, TrashItem } from '../life';
 import type { Open } from './index';
 import type { World } from './world';
 
+/** What lies in the trash, the last deleted first. Whoever asks has been shown it. */
+function shown(world: World): TrashItem[] {
+  const rest = (id: string) => {
+    const shownAt = world.shownInTrash.get(id) ?? new Date().toISOString();
+    world.shownInTrash.set(id, shownAt);
+    return { weight: 1, shownAt, purgeDueRunningMs: null, waits: world.waiting.has(id) };
+  };
+  const none = { contextId: null, contextName: null };
+  const items: TrashItem[] = [];
+  for (const { id, name: title, deletedAt } of world.contexts)
+    if (deletedAt !== null)
+      items.push({ ...{ id: { context: id }, title, deletedAt }, ...none, ...rest(id) });
+  for (const { id: conversation, title, contextId, deletedAt } of world.conversations) {
+    if (deletedAt === null) continue;
+    const contextName = world.contexts.find((one) => one.id === contextId)?.name ?? null;
+    const home = { contextId, contextName };
+    items.push({ id: { conversation }, title, deletedAt, ...home, ...rest(conversation) });
+  }
+  return items.sort((a, b) => b.deletedAt.localeCompare(a.deletedAt));
+}
+
 /** The trash of the in-memory backend. */
 export function trashCalls(world: World, open: Open) {
   return {
-    trashList: () =>
+    trashList: () => open(() => shown(world)),
+    trashSummary: () =>
       open(() => {
-        const rest = { weight: 1, waits: false, shownAt: null, purgeDueRunningMs: null };
-        const none = { contextId: null, contextName: null };
-        const items: TrashItem[] = [];
-        for (const { id, name: title, deletedAt } of world.contexts)
-          if (deletedAt !== null)
-            items.push({ ...{ id: { context: id }, title, deletedAt }, ...none, ...rest });
-        for (const { id: conversation, title, contextId, deletedAt } of world.conversations) {
-          if (deletedAt === null) continue;
-          const contextName = world.contexts.find((one) => one.id === contextId)?.name ?? null;
-          const home = { contextId, contextName };
-          items.push({ id: { conversation }, title, deletedAt, ...home, ...rest });
-        }
-        return items.sort((a, b) => b.deletedAt.localeCompare(a.deletedAt));
+        const items = shown(world);
+        return { count: items.length, oldest: items.at(-1)?.deletedAt ?? null };
       }),
     trashEmpty: () =>
       open(() => {

@@ -26,6 +26,10 @@ export class World {
   readonly revisions = new Map<string, RevisionUse[]>();
   /** The conversations that are never written to disk. */
   readonly privates = new Set<string>();
+  /** When what lies in the trash was shown there first, by id. */
+  readonly shownInTrash = new Map<string, string>();
+  /** What is too much to leave the trash by itself. */
+  readonly waiting = new Set<string>();
   /** Texts in composers, by key. */
   readonly drafts = new Map<string, string>();
   /** The conversations in which a reply is being written. */
