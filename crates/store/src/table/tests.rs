@@ -158,6 +158,7 @@ fn figures(n: u64) -> Vec<(&'static str, u64)> {
         ("first 50", steps(connection, |c| ReadHandle::new(c).path_from_start(message_id(n - 1), 50).map(drop))),
         ("list of one context", steps(connection, |c| ReadHandle::new(c).conversations(of_context, 50, 0).map(drop))),
         ("list of all", steps(connection, |c| ReadHandle::new(c).conversations(None, 50, 0).map(drop))),
+        ("messages of a context", steps(connection, |c| ReadHandle::new(c).message_count(context_id()).map(drop))),
         ("siblings", steps(connection, |c| ReadHandle::new(c).siblings(message_id(n / 2)).map(drop))),
         ("branch length", steps(connection, |c| ReadHandle::new(c).branch_length(message_id(n - 1)).map(drop))),
         (

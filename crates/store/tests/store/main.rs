@@ -3,6 +3,7 @@
 
 mod context_life;
 mod conversation_life;
+mod counting;
 mod durability;
 mod figures;
 mod notes;
