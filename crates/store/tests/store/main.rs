@@ -8,6 +8,7 @@ mod durability;
 mod figures;
 mod notes;
 mod opening;
+mod paging;
 mod portions;
 mod room;
 mod searching;

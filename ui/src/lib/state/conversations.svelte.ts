@@ -1,5 +1,5 @@
 import type { Backend } from '../ipc/backend';
-import type { ConversationStatistics, ExportFormat } from '../ipc/life';
+import type { ConversationPlace, ConversationStatistics, ExportFormat } from '../ipc/life';
 import type { Conversation } from '../ipc/types';
 import { sendable } from './text';
 
@@ -16,6 +16,10 @@ export interface ConversationFilter {
 
 const ALL: ConversationFilter = { text: '', tag: null, archived: false };
 
+function placeOf({ id, isPinned, lastActivityAt }: Conversation): ConversationPlace {
+  return { id, isPinned, lastActivityAt };
+}
+
 /** The conversations of one context, pinned ones and newest first, fetched page by page. */
 export class Conversations {
   contextId = $state<string | null>(null);
@@ -27,6 +31,8 @@ export class Conversations {
   /** Those ticked while several are being chosen; `null` otherwise. */
   chosen = $state.raw<ReadonlySet<string> | null>(null);
   private readonly backend: Backend;
+  /** Nothing stands after the last one of the list. */
+  private atEnd = $state(true);
   private latest = 0;
 
   constructor(backend: Backend) {
@@ -34,7 +40,7 @@ export class Conversations {
   }
 
   get hasMore(): boolean {
-    return this.list.length < this.totalCount;
+    return !this.atEnd;
   }
 
   get isNarrowed(): boolean {
@@ -46,6 +52,7 @@ export class Conversations {
       this.contextId = contextId;
       this.list = [];
       this.totalCount = 0;
+      this.atEnd = true;
       this.privates = [];
       this.filter = ALL;
       this.chosen = null;
@@ -55,7 +62,7 @@ export class Conversations {
 
   async narrow(patch: Partial<ConversationFilter>): Promise<void> {
     this.filter = { ...this.filter, ...patch };
-    await this.fetch(0, PAGE);
+    await this.fetch([], PAGE);
   }
 
   /** Begins or ends choosing several. */
@@ -72,7 +79,7 @@ export class Conversations {
 
   /** Ticks all that the filter leaves, also those that were not fetched yet. */
   async tickAll(): Promise<void> {
-    if (this.hasMore) await this.fetch(0, this.totalCount);
+    if (this.hasMore) await this.fetch([], this.totalCount);
     if (this.chosen) this.chosen = new Set(this.list.map((one) => one.id));
   }
 
@@ -85,13 +92,13 @@ export class Conversations {
   /** Fetches everything shown so far again. */
   async refresh(): Promise<void> {
     await Promise.all([
-      this.fetch(0, Math.max(PAGE, this.list.length)),
+      this.fetch([], Math.max(PAGE, this.list.length)),
       this.contextId === null ? null : this.fetchPrivates(this.contextId),
     ]);
   }
 
   async more(): Promise<void> {
-    if (this.hasMore) await this.fetch(this.list.length, PAGE);
+    if (this.hasMore) await this.fetch(this.list, PAGE);
   }
 
   async rename(id: string, title: string): Promise<void> {
@@ -172,28 +179,33 @@ export class Conversations {
     if (this.contextId === contextId) this.privates = found;
   }
 
-  private async fetch(offset: number, limit: number): Promise<void> {
+  /** Fetches `limit` more after those that are known, each of them once, whatever comes and goes meanwhile. */
+  private async fetch(known: Conversation[], limit: number): Promise<void> {
     const { contextId } = this;
     if (contextId === null) return;
     this.latest += 1;
     const ticket = this.latest;
     const { text, tag, archived } = this.filter;
     const narrowed = { text: sendable(text.trim()) || null, tag, includeArchived: archived };
-    const found: Conversation[] = [];
-    let totalCount: number;
-    do {
-      const page = await this.backend.conversationList({
-        ...{ contextId, ...narrowed },
-        ...{ offset: offset + found.length, limit: Math.min(MOST, limit - found.length) },
-      });
+    const found = new Map(known.map((one) => [one.id, one]));
+    const wanted = found.size + limit;
+    let last = known.at(-1);
+    for (let more = true; more;) {
+      const part = {
+        limit: Math.min(MOST, wanted - found.size),
+        after: last ? placeOf(last) : null,
+      };
+      const page = await this.backend.conversationList({ contextId, ...narrowed, ...part });
       // A slower answer to an older question must not replace a newer one.
       if (ticket !== this.latest) return;
-      found.push(...page.items);
-      totalCount = page.items.length > 0 ? page.totalCount : offset + found.length;
-    } while (found.length < Math.min(limit, totalCount - offset));
-    this.list = [...this.list.slice(0, offset), ...found];
-    this.totalCount = totalCount;
-    if (offset === 0) this.untick();
+      for (const one of page.items) found.set(one.id, one);
+      last = page.items.at(-1);
+      this.totalCount = page.totalCount;
+      this.atEnd = page.items.length < part.limit || found.size === page.totalCount;
+      more = !this.atEnd && found.size < wanted;
+    }
+    this.list = [...found.values()];
+    if (known.length === 0) this.untick();
   }
 
   /** What is no longer shown is not chosen: nobody deletes what they do not see. */
