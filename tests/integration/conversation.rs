@@ -3,7 +3,7 @@
 use crate::support::{World, options};
 use evenkeel_domain::*;
 use evenkeel_service::*;
-use evenkeel_testkit::scripted_server::Answer;
+use evenkeel_testkit::scripted_server::{Answer, Piece};
 
 async fn world() -> (World, Context) {
     let world = World::new().await;
@@ -294,4 +294,34 @@ async fn a_message_that_does_not_exist_is_refused_with_the_conversations_that_do
         assert_eq!(listed.matches("Question ").count(), 20, "{listed}");
         assert!(listed.contains("Question 21") && body.message.contains(&id.to_string()));
     }
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_being_answered_goes_into_the_trash_by_no_way() {
+    let (world, context) = world().await;
+    world.exchange(context.id, None, "Rest.", "Yes.").await;
+    world.server.push(Answer::stream(vec![Piece::Text("One".into()), Piece::Gate, Piece::Done]));
+    let (service, id) = (world.service.clone(), context.id);
+    let (send, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let reply = tokio::spawn(async move {
+        let request = SendRequest::New { context_id: id, conversation_id: None, text: "Count.".into(), agent_id: None };
+        service.chat_send(request, move |event| drop(send.send(event))).await
+    });
+    let later = chrono::Utc::now() + chrono::TimeDelta::days(1);
+    while let Some(event) = heard.recv().await {
+        if matches!(event, ChatEvent::Text { .. }) {
+            for refused in [
+                world.service.conversation_clear(id).await,
+                world.service.conversation_delete_older(Some(id), later).await,
+                world.service.conversation_delete_older(None, later).await,
+            ] {
+                assert_eq!(refused.unwrap_err().code(), ErrorCode::Busy);
+            }
+            assert_eq!(world.conversations(id).await.total_count, 2, "all stay, or none");
+            world.server.release();
+        }
+    }
+    reply.await.unwrap().unwrap();
+    assert_eq!(world.service.conversation_delete_older(None, later).await.unwrap().len(), 2);
+    assert_eq!(world.service.conversation_clear(id).await.unwrap(), []);
 }

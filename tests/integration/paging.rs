@@ -4,6 +4,7 @@ use crate::support::World;
 use evenkeel_domain::*;
 use evenkeel_testkit::scripted_server::Answer;
 use proptest::prelude::*;
+use proptest::sample::Index;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::collections::BTreeSet;
 
@@ -15,6 +16,43 @@ fn cases<S: Strategy>(number: u32, strategy: &S, mut case: impl FnMut(S::Value) 
     TestRunner::new(config).run(strategy, |value| (case.borrow_mut())(value)).unwrap();
 }
 
+/// What somebody else does between two pages of a list.
+#[derive(Debug, Clone, Copy)]
+enum Elsewhere {
+    Begins,
+    Deletes(Index),
+    Restores(Index),
+}
+
+fn elsewhere() -> impl Strategy<Value = Vec<Elsewhere>> {
+    let step = prop_oneof![
+        Just(Elsewhere::Begins),
+        any::<Index>().prop_map(Elsewhere::Deletes),
+        any::<Index>().prop_map(Elsewhere::Restores),
+    ];
+    prop::collection::vec(step, 0..6)
+}
+
+/// What a reader of pages got, and what it had to get.
+struct Roll<T> {
+    /// There from the first page to the last.
+    steady: BTreeSet<T>,
+    came: Vec<T>,
+}
+
+impl<T: Ord + Copy + std::fmt::Debug> Roll<T> {
+    fn check(&self) -> Result<(), TestCaseError> {
+        let once: BTreeSet<T> = self.came.iter().copied().collect();
+        prop_assert_eq!(once.len(), self.came.len(), "something came twice: {:?}", &self.came);
+        prop_assert!(self.steady.is_subset(&once), "of {:?} only {:?} came", &self.steady, once);
+        Ok(())
+    }
+}
+
+fn picked<T: Copy>(from: &[T], index: Index) -> Option<T> {
+    (!from.is_empty()).then(|| *index.get(from))
+}
+
 #[test]
 fn every_list_gives_each_item_exactly_once() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -24,10 +62,6 @@ fn every_list_gives_each_item_exactly_once() {
         for _ in 0..11 {
             world.counselor().await;
         }
-        let context = world.contexts().await[0].id;
-        for number in 0..13 {
-            world.exchange(context, None, &format!("heron {number}"), "Yes.").await;
-        }
         world
     });
     let sorts = prop::sample::select(vec![
@@ -36,47 +70,120 @@ fn every_list_gives_each_item_exactly_once() {
         ContextSort::Created,
         ContextSort::ExpiresSoon,
     ]);
-    cases(32, &(sorts, 1_u32..14, any::<bool>()), |(sort, size, oldest_first)| {
-        runtime.block_on(async {
-            let (mut contexts, mut page) = (Vec::new(), 1);
-            loop {
-                let query = ContextQuery { sort, page, page_size: size, ..ContextQuery::default() };
-                let found = world.service.context_list(query).await.unwrap();
-                prop_assert_eq!(found.total_count, 11);
-                prop_assert!(found.contexts.len() <= size as usize);
-                if found.contexts.is_empty() {
-                    break;
-                }
-                contexts.extend(found.contexts.into_iter().map(|context| context.id));
-                page += 1;
-            }
-            prop_assert_eq!((contexts.len(), contexts.iter().collect::<BTreeSet<_>>().len()), (11, 11));
-
-            let mut conversations = BTreeSet::new();
-            for offset in (0..13).step_by(size as usize) {
-                let query = ConversationQuery { limit: size, offset, oldest_first, ..ConversationQuery::default() };
-                for found in world.service.conversation_list(query).await.unwrap().items {
-                    prop_assert!(conversations.insert(found.id), "{} came twice", found.id);
-                }
-            }
-            prop_assert_eq!(conversations.len(), 13);
-
-            let (mut hits, mut before) = (BTreeSet::new(), None);
-            loop {
-                let query = SearchQuery { text: "heron".into(), limit: size, before, ..SearchQuery::default() };
-                let found = world.service.search_messages(query).await.unwrap();
-                before = found.last().map(|hit| hit.cursor.clone());
-                for hit in &found {
-                    prop_assert!(hits.insert(hit.message_id), "{} came twice", hit.message_id);
-                }
-                if before.is_none() {
-                    break;
-                }
-            }
-            prop_assert_eq!(hits.len(), 13);
-            Ok(())
-        })
+    cases(32, &(sorts, 1_u32..14, elsewhere()), |(sort, page_size, steps)| {
+        runtime.block_on(contexts_by_page(&world, sort, page_size, steps))?.check()
     });
+    let home = runtime.block_on(async {
+        let home = world.counselor().await.id;
+        for number in 0..13 {
+            world.exchange(home, None, &format!("heron {number}"), "Yes.").await;
+        }
+        home
+    });
+    cases(32, &(1_u32..14, any::<bool>(), elsewhere()), |(limit, oldest_first, steps)| {
+        let query = ConversationQuery { limit, oldest_first, ..ConversationQuery::default() };
+        runtime.block_on(conversations_by_page(&world, home, query, &steps)).check()?;
+        runtime.block_on(hits_by_page(&world, home, limit, &steps)).check()
+    });
+}
+
+async fn contexts_by_page(
+    world: &World,
+    sort: ContextSort,
+    page_size: u32,
+    steps: Vec<Elsewhere>,
+) -> Result<Roll<ContextId>, TestCaseError> {
+    let all: Vec<ContextId> = world.contexts().await.into_iter().map(|context| context.id).collect();
+    let mut roll = Roll { steady: all.iter().copied().collect(), came: Vec::new() };
+    let (mut query, mut steps) = (ContextQuery { sort, page_size, ..ContextQuery::default() }, steps.into_iter());
+    loop {
+        let found = world.service.context_list(query.clone()).await.unwrap().contexts;
+        prop_assert!(found.len() <= page_size as usize);
+        let Some(last) = found.last() else { return Ok(roll) };
+        query.after = Some(last.place());
+        roll.came.extend(found.iter().map(|context| context.id));
+        match steps.next() {
+            Some(Elsewhere::Begins) => drop(world.counselor().await),
+            Some(Elsewhere::Deletes(index)) => {
+                if let Some(id) = picked(&all, index).filter(|id| roll.steady.remove(id)) {
+                    world.service.context_delete(id).await.unwrap();
+                }
+            }
+            Some(Elsewhere::Restores(index)) => {
+                let trash = ContextQuery { only_deleted: true, page_size: 500, ..ContextQuery::default() };
+                let gone: Vec<_> = world.service.context_list(trash).await.unwrap().contexts;
+                if let Some(id) = picked(&gone.iter().map(|context| context.id).collect::<Vec<_>>(), index) {
+                    world.service.context_restore(id).await.unwrap();
+                    // A lifetime begins anew, and with it another place in that order.
+                    roll.came.retain(|came| *came != id);
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+async fn conversations_by_page(
+    world: &World,
+    home: ContextId,
+    mut query: ConversationQuery,
+    steps: &[Elsewhere],
+) -> Roll<ConversationId> {
+    let whole = ConversationQuery { limit: 500, ..query.clone() };
+    let all: Vec<_> = world.service.conversation_list(whole).await.unwrap().items.iter().map(|one| one.id).collect();
+    let mut roll = Roll { steady: all.into_iter().collect(), came: Vec::new() };
+    let mut steps = steps.iter();
+    loop {
+        let found = world.service.conversation_list(query.clone()).await.unwrap().items;
+        let Some(last) = found.last() else { return roll };
+        query.after = Some(last.place());
+        roll.came.extend(found.iter().map(|one| one.id));
+        if let Some(gone) = conversations_change(world, home, steps.next()).await {
+            roll.steady.remove(&gone);
+        }
+    }
+}
+
+async fn hits_by_page(world: &World, home: ContextId, limit: u32, steps: &[Elsewhere]) -> Roll<MessageId> {
+    let query = |limit, before| SearchQuery { text: "heron".into(), limit, before, ..SearchQuery::default() };
+    let mut there = world.service.search_messages(query(100, None)).await.unwrap();
+    let (mut came, mut before, mut steps) = (Vec::new(), None, steps.iter());
+    loop {
+        let found = world.service.search_messages(query(limit, before)).await.unwrap();
+        before = found.last().map(|hit| hit.cursor.clone());
+        came.extend(found.iter().map(|hit| hit.message_id));
+        if before.is_none() {
+            let newest = there.iter().take(99).map(|hit| hit.message_id);
+            return Roll { steady: newest.collect(), came };
+        }
+        let gone = conversations_change(world, home, steps.next()).await;
+        there.retain(|hit| Some(hit.conversation_id) != gone);
+    }
+}
+
+/// Takes a step and names the conversation that went into the trash by it.
+async fn conversations_change(world: &World, home: ContextId, step: Option<&Elsewhere>) -> Option<ConversationId> {
+    let listed = |only_deleted| {
+        let query = ConversationQuery { context_id: Some(home), only_deleted, limit: 500, ..ConversationQuery::default() };
+        async { world.service.conversation_list(query).await.unwrap().items.iter().map(|one| one.id).collect::<Vec<_>>() }
+    };
+    match step {
+        Some(Elsewhere::Begins) => {
+            world.exchange(home, None, "another heron", "Yes.").await;
+            None
+        }
+        Some(Elsewhere::Deletes(index)) => {
+            let gone = picked(&listed(false).await, *index)?;
+            assert_eq!(world.service.conversation_delete(vec![gone]).await.unwrap(), [gone]);
+            Some(gone)
+        }
+        Some(Elsewhere::Restores(index)) => {
+            let back = picked(&listed(true).await, *index)?;
+            assert_eq!(world.service.conversation_restore(vec![back]).await.unwrap(), [back]);
+            None
+        }
+        None => None,
+    }
 }
 
 /// One step of somebody else while a page is read.

@@ -92,7 +92,12 @@ async fn no_server() {
 
 /// A conversation of ten exchanges, about 5,000 tokens of history.
 async fn long_conversation(world: &World) -> (Context, Conversation) {
-    world.provider_at(&world.server.base_url(), 30).await;
+    long_conversation_with(world, "scripted").await
+}
+
+async fn long_conversation_with(world: &World, model: &str) -> (Context, Conversation) {
+    let provider = world.provider_at(&world.server.base_url(), 30).await;
+    world.use_model(provider.id, model).await;
     let context = world.counselor().await;
     let mut conversation = None;
     for _ in 0..10 {
@@ -126,6 +131,31 @@ async fn a_prompt_refused_as_too_long_is_sent_again_with_less_history() {
     assert!(messages(&requests[before + 1]) < messages(&requests[before]), "the second request has less history");
     let view = world.service.conversation_open(conversation.id).await.unwrap();
     assert_eq!(view.messages.len(), 22, "nothing is lost from the conversation");
+}
+
+#[tokio::test]
+async fn each_prompt_after_a_refusal_is_smaller_whatever_the_model_is_called() {
+    for model in ["scripted", "gpt-4o", "gpt-4"] {
+        let world = World::new().await;
+        let (context, conversation) = long_conversation_with(&world, model).await;
+        (0..8).for_each(|_| world.server.push(too_long()));
+        let before = world.server.requests().len();
+        let (_, error) = ended(&world.say(context.id, Some(conversation.id), "Are you still there?").await);
+        assert_eq!(error.unwrap().code, ErrorCode::PromptTooLarge, "{model}");
+        let asked: Vec<usize> = world.server.requests()[before..].iter().map(messages).collect();
+        assert!(asked.len() > 1 && asked.windows(2).all(|pair| pair[1] < pair[0]), "{model}: {asked:?} messages");
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_without_history_is_not_sent_again() {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let context = world.counselor().await;
+    (0..3).for_each(|_| world.server.push(too_long()));
+    let (reply, error) = ended(&world.say(context.id, None, "Hello?").await);
+    assert_eq!((reply, error.unwrap().code), (None, ErrorCode::PromptTooLarge));
+    assert_eq!(world.server.requests().len(), 1);
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ pub enum ChatEvent {
 }
 
 /// How full the history budget is, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenMeter {
@@ -100,4 +100,19 @@ pub struct TokenMeter {
     pub warning: bool,
     /// True while counts are estimates.
     pub estimated: bool,
+    /// What goes when the window next moves; `None` while nothing in it would have to.
+    pub leaving: Option<Leaving>,
+}
+
+/// The oldest messages in the window, which leave it when it next moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Leaving {
+    /// So many go at the least; what is said until then decides whether more go with them.
+    pub messages: u32,
+    /// The first of them.
+    pub first_id: MessageId,
+    /// How that one begins, on one line of at most 80 characters.
+    pub beginning: String,
 }

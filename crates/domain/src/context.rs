@@ -261,6 +261,38 @@ pub enum ContextSort {
     ExpiresSoon,
 }
 
+/// A place in a list of contexts, whatever its order, which stays where it is when others come and
+/// go, and when the context that stood there has gone itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ContextPlace {
+    /// That context's id.
+    pub id: ContextId,
+    /// Its name.
+    pub name: String,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// When it was last talked to.
+    pub last_interaction_at: DateTime<Utc>,
+    /// When its lifetime ends; `None` = never.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+impl Context {
+    /// Where it stands in lists.
+    #[must_use]
+    pub fn place(&self) -> ContextPlace {
+        ContextPlace {
+            id: self.id,
+            name: self.name.clone(),
+            created_at: self.created_at,
+            last_interaction_at: self.last_interaction_at,
+            expires_at: self.expires_at,
+        }
+    }
+}
+
 /// Which contexts to list, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -280,6 +312,9 @@ pub struct ContextQuery {
     pub page: u32,
     /// Contexts a page, 1–500.
     pub page_size: u32,
+    /// Counts pages from after this place, such as that of the last one of the page before: none comes
+    /// twice or is passed over when others come and go meanwhile, as it does with the number of a page.
+    pub after: Option<ContextPlace>,
 }
 
 impl Default for ContextQuery {
@@ -292,6 +327,7 @@ impl Default for ContextQuery {
             sort: ContextSort::default(),
             page: 1,
             page_size: 10,
+            after: None,
         }
     }
 }

@@ -62,6 +62,28 @@ pub struct Conversation {
     pub deleted_at: Option<DateTime<Utc>>,
 }
 
+impl Conversation {
+    /// Where it stands in lists.
+    #[must_use]
+    pub fn place(&self) -> ConversationPlace {
+        ConversationPlace { is_pinned: self.is_pinned, last_activity_at: self.last_activity_at, id: self.id }
+    }
+}
+
+/// A place in a list of conversations, which stays where it is when others come and go, and when the
+/// conversation that stood there has gone itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationPlace {
+    /// Whether that conversation was pinned.
+    pub is_pinned: bool,
+    /// When a message was last stored in it.
+    pub last_activity_at: DateTime<Utc>,
+    /// Its id.
+    pub id: ConversationId,
+}
+
 /// Which conversations to list, and which part of the list: pinned ones first, then by activity,
 /// then by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +106,9 @@ pub struct ConversationQuery {
     pub limit: u32,
     /// So many are left out at the beginning.
     pub offset: u32,
+    /// Begins after this place, such as that of the last one of the part before: none comes twice or
+    /// is passed over when others come and go meanwhile, as it does with an offset.
+    pub after: Option<ConversationPlace>,
 }
 
 impl Default for ConversationQuery {
@@ -97,6 +122,7 @@ impl Default for ConversationQuery {
             oldest_first: false,
             limit: 50,
             offset: 0,
+            after: None,
         }
     }
 }

@@ -26,10 +26,10 @@ mod trash;
 
 pub use advice::{Advice, AdviceKind, PersonaField, advise, advise_reply, longest_reply};
 pub use care::{CareCard, CareSign, Contact, Helpline, HelplineKind, helplines, region_of, signs};
-pub use chat::{ChatEvent, SendRequest, TokenMeter};
-pub use context::{Context, ContextDraft, ContextPatch, ContextQuery, ContextSort, Revision, RevisionUse};
+pub use chat::{ChatEvent, Leaving, SendRequest, TokenMeter};
+pub use context::{Context, ContextDraft, ContextPatch, ContextPlace, ContextQuery, ContextSort, Revision, RevisionUse};
 pub use conversation::{
-    AgentShare, ComposerDraft, Conversation, ConversationQuery, ConversationStatistics, DraftKey, TitleSource,
+    AgentShare, ComposerDraft, Conversation, ConversationPlace, ConversationQuery, ConversationStatistics, DraftKey, TitleSource,
 };
 pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};

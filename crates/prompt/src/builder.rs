@@ -6,10 +6,12 @@ use crate::render::NOTE_TOKENS;
 use crate::{Block, BlockKind, Budget, ContextProvider, Exchange, FRAME_TOKENS, Origin, PromptError, SlidingWindow};
 use crate::{Strategy, TokenCounter, Wanted, Window, WindowRequest};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{MessageId, Revision, Role, TokenMeter};
+use evenkeel_domain::{Leaving, MessageId, Revision, Role, TokenMeter};
 
 /// Per cent of the history budget from which the meter warns.
 const WARN_PERCENT: u64 = 80;
+/// Most characters of a message that is to leave.
+const BEGINNING: usize = 80;
 
 /// One stored message of the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +122,7 @@ impl<'a> Builder<'a> {
         self.compose(&mut blocks, &budget);
         let ceiling = budget.request - request_tokens(&blocks);
         let history_budget = input.max_history_tokens.min(ceiling);
-        let (history, left_out) = self.history(history_budget, ceiling);
+        let History { blocks: history, left_out, leaving } = self.history(history_budget, ceiling);
         let history_tokens = history.iter().filter(|block| block.included).map(|block| block.tokens).sum();
         let window_start = history.iter().find(|block| block.included).and_then(|block| match block.origin {
             Origin::Message(id) => Some(id),
@@ -138,6 +140,7 @@ impl<'a> Builder<'a> {
             left_out,
             warning,
             estimated,
+            leaving,
         };
         Ok(Prompt { blocks, window_start, meter, estimated, speaker: input.revision.name.trim().to_owned() })
     }
@@ -197,8 +200,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The blocks of the history, one for all messages left out first, and their number.
-    fn history(&self, budget: u32, ceiling: u32) -> (Vec<Block>, u32) {
+    fn history(&self, budget: u32, ceiling: u32) -> History {
         let history = self.input.history;
         let from =
             self.input.evicted_before.and_then(|start| history.iter().rposition(|message| message.id == start)).unwrap_or(0);
@@ -213,8 +215,41 @@ impl<'a> Builder<'a> {
             blocks.push(earlier_block(&history[from..start], left_out, window.reason));
         }
         blocks.extend(history[start..].iter().filter(|message| !is_blank(message)).map(message_block));
-        (blocks, left_out)
+        let sent = groups.get(window.first..).unwrap_or_default();
+        History { blocks, left_out, leaving: self.leaving(sent) }
     }
+
+    /// What goes when the window next moves.
+    fn leaving(&self, sent: &[Exchange]) -> Option<Leaving> {
+        let going = sent.get(..self.strategy.leaving(sent))?;
+        let messages = going.first()?.messages.start..going.last()?.messages.end;
+        let messages = self.input.history[messages].iter().filter(|message| !is_blank(message));
+        let first = messages.clone().next()?;
+        let count = u32::try_from(messages.count()).unwrap_or(u32::MAX);
+        Some(Leaving { messages: count, first_id: first.id, beginning: beginning(first.content) })
+    }
+}
+
+/// What a request says of the history.
+struct History {
+    /// One block for all messages that are left out first.
+    blocks: Vec<Block>,
+    /// Their number.
+    left_out: u32,
+    leaving: Option<Leaving>,
+}
+
+/// How a text begins, on one line.
+fn beginning(text: &str) -> String {
+    let line = |character: char| if character.is_whitespace() || character.is_control() { ' ' } else { character };
+    let mut characters = text.trim().chars().map(line);
+    let mut begun: String = characters.by_ref().take(BEGINNING - 1).collect();
+    match (characters.next(), characters.next()) {
+        (Some(last), None) => begun.push(last),
+        (Some(_), Some(_)) => begun = format!("{}…", begun.trim_end()),
+        _ => {}
+    }
+    begun
 }
 
 /// The system text of a revision: instructions, then the personality by name.

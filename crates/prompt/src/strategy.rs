@@ -33,4 +33,8 @@ pub trait Strategy {
 
     /// Chooses the window. The builder drops more if the choice is over the ceiling.
     fn window(&self, request: &WindowRequest<'_>) -> Window;
+
+    /// How many of the exchanges that are sent now leave, oldest first and at the least, when the
+    /// window next moves as the conversation goes on, whatever its budget is then.
+    fn leaving(&self, sent: &[Exchange]) -> usize;
 }

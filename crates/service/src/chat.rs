@@ -128,7 +128,7 @@ impl Service {
             conversation: stored.conversation.unwrap_or_else(|| plan.conversation.clone()),
             user_message: stored.message,
             reply_id,
-            meter: plan.prompt.meter,
+            meter: plan.prompt.meter.clone(),
         });
         // The message is stored: from here on the network may be waited for.
         let ready = tokio::select! {
@@ -184,7 +184,8 @@ impl Service {
                     session.keep_draft(&skeleton, grown.text, grown.reasoning, self.now());
                 })
                 .await;
-                if let Some(usage) = ending.grown.usage {
+                // An exact count has nothing to learn from a report, which may frame messages otherwise.
+                if let Some((usage, counted)) = ending.grown.usage.zip(counted) {
                     session.factors.report(&plan.chosen.choice, counted, usage.prompt_tokens);
                 }
                 ending
@@ -195,19 +196,25 @@ impl Service {
         ending
     }
 
-    /// Opens the reply's stream, with the tokens that its prompt was counted as. A model that counts
-    /// more refuses the prompt: it is built once more, with less history, by what that has taught.
-    async fn opened_stream(&self, session: &Session, plan: &Plan, ready: &Ready) -> Result<(EventStream, u32), ErrorBody> {
+    /// Opens the reply's stream, with the tokens that its prompt was estimated as, if it was. A model
+    /// that counts more refuses the prompt: it is sent once more with less history, never as it was.
+    async fn opened_stream(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        ready: &Ready,
+    ) -> Result<(EventStream, Option<u32>), ErrorBody> {
         let mut prompt = plan.prompt.clone();
         loop {
             let refused = match ready.model.stream(asked(plan, ready, &prompt)).await {
-                Ok(stream) => return Ok((stream, prompt.meter.request_tokens)),
+                Ok(stream) => return Ok((stream, prompt.estimated.then_some(prompt.meter.request_tokens))),
                 Err(error) => error.to_body(),
             };
-            if refused.code != ErrorCode::PromptTooLarge || !session.factors.refused(&plan.chosen.choice) {
+            if refused.code != ErrorCode::PromptTooLarge {
                 return Err(refused);
             }
-            prompt = self.replanned(session, plan).await.map_err(|error| error.to_body())?;
+            let shrunk = self.shrunk(session, plan, &prompt).await.map_err(|error| error.to_body())?;
+            prompt = shrunk.ok_or(refused)?;
             session.set_window_start(plan.conversation.id, plan.window_key(), prompt.window_start);
         }
     }

@@ -1,5 +1,6 @@
 //! Conversations: listed, opened at any place, sorted and put away.
 
+use crate::chat::replies::Turn;
 use crate::missing::{LISTED, home_in_trash, missing, missing_message, named};
 use crate::{ConversationPage, ConversationView, EarlierMessages, LaterMessages, Service, ServiceError};
 use chrono::{DateTime, Utc};
@@ -7,6 +8,8 @@ use evenkeel_domain::{
     ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, FieldError, Message, MessageId,
     checked_tags,
 };
+use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
+use std::collections::HashSet;
 
 /// Messages shown when a conversation is opened.
 const PAGE: u32 = 50;
@@ -138,7 +141,7 @@ impl Service {
     pub async fn conversation_delete(&self, mut ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ServiceError> {
         ids.sort_unstable();
         ids.dedup();
-        let _turns = ids.iter().map(|id| self.replies().begin(*id)).collect::<Result<Vec<_>, _>>()?;
+        let _turns = self.turns(&ids)?;
         let now = self.now();
         self.session()?.write(move |w| w.trash_conversations(&ids, now)).await
     }
@@ -147,7 +150,8 @@ impl Service {
     /// before a time; pinned ones stay. Gives those that went.
     ///
     /// # Errors
-    /// There is no such context, or the vault is locked or cannot be written.
+    /// There is no such context, a reply is being written in one of them (all stay then), or the vault
+    /// is locked or cannot be written.
     pub async fn conversation_delete_older(
         &self,
         context: Option<ContextId>,
@@ -156,18 +160,37 @@ impl Service {
         if let Some(id) = context {
             self.context_get(id).await?;
         }
-        let now = self.now();
-        self.session()?.write(move |w| w.trash_conversations_older_than(context, before, true, now)).await
+        self.delete_those(move |r| r.conversations_older_than(context, before, true)).await
     }
 
     /// Puts all conversations of a context into the trash and gives them.
     ///
     /// # Errors
-    /// There is no such context.
+    /// There is no such context, or a reply is being written in one of them; all stay then.
     pub async fn conversation_clear(&self, context: ContextId) -> Result<Vec<ConversationId>, ServiceError> {
         self.context_get(context).await?;
-        let now = self.now();
-        self.session()?.write(move |w| w.clear_conversations(context, now)).await
+        self.delete_those(move |r| r.conversations_of_context(context)).await
+    }
+
+    /// Puts into the trash what is found, once the turn of each has been taken; what is not found any
+    /// more then, or only then, stays.
+    async fn delete_those(
+        &self,
+        found: impl Fn(&ReadHandle<'_>) -> Result<Vec<ConversationId>, StoreError> + Clone + Send + 'static,
+    ) -> Result<Vec<ConversationId>, ServiceError> {
+        let (session, now, first) = (self.session()?, self.now(), found.clone());
+        let ids = session.read(move |r| first(r)).await?;
+        let _turns = self.turns(&ids)?;
+        let held: HashSet<ConversationId> = ids.into_iter().collect();
+        let trash = move |w: &mut WriteHandle<'_>| {
+            let still: Vec<_> = found(w)?.into_iter().filter(|id| held.contains(id)).collect();
+            w.trash_conversations(&still, now)
+        };
+        session.write(trash).await
+    }
+
+    fn turns(&self, ids: &[ConversationId]) -> Result<Vec<Turn>, ServiceError> {
+        ids.iter().map(|id| self.replies().begin(*id)).collect()
     }
 
     /// Takes conversations out of the trash; those that do not lie there are passed over. Gives

@@ -3,6 +3,7 @@
 mod file;
 mod found;
 mod known_files;
+mod tokenizer;
 mod window;
 
 pub(crate) use found::find_moved_files;
@@ -36,7 +37,7 @@ pub(crate) struct Chosen {
     pub window: u32,
     /// The window is assumed until the provider has been heard.
     pub window_is_guess: bool,
-    /// Token counts in the store are this model's own.
+    /// Token counts in the store are this model's own; it may still have refused what they allowed.
     pub counts_exactly: bool,
     /// A small model of the engine, which is asked in a form of its own.
     pub is_small: bool,
@@ -130,7 +131,7 @@ impl Service {
         };
         let window = self.window(&provider, &choice, says.as_ref().map(Option::as_ref)).await;
         let is_small = says.flatten().is_some_and(|says| says.is_small());
-        let counts_exactly = choice.model.starts_with("gpt-");
+        let counts_exactly = tokenizer::counts_by_o200k(&provider, &choice.model);
         let (window, window_is_guess) = (window.tokens, window.is_guess);
         Ok(Chosen { counts_exactly, choice, provider, window, window_is_guess, is_small, file, sealed_key })
     }

@@ -19,6 +19,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_first", sql: include_str!("../migrations/0001_first.sql") },
     Migration { name: "0002_life", sql: include_str!("../migrations/0002_life.sql") },
     Migration { name: "0003_counts", sql: include_str!("../migrations/0003_counts.sql") },
+    Migration { name: "0004_message_counts", sql: include_str!("../migrations/0004_message_counts.sql") },
 ];
 
 /// The schema this build reads and writes.

@@ -45,6 +45,15 @@ impl Strategy for SlidingWindow {
         }
         self.floor(newest, request)
     }
+
+    /// The window moves once what is sent now and what is added to it are over the budget. The
+    /// larger the budget is then, the more was added, and it stays for sure, being newer: so this
+    /// part of what is sent now is the most that can stay.
+    fn leaving(&self, sent: &[Exchange]) -> usize {
+        let tokens: u64 = sent.iter().map(|exchange| u64::from(exchange.tokens)).sum();
+        let most = tokens * u64::from(self.keep_percent.min(100)) / 100;
+        tail_within(sent, u32::try_from(most).unwrap_or(u32::MAX)).min(self.newest(sent))
+    }
 }
 
 impl SlidingWindow {

@@ -2,7 +2,7 @@
 
 use super::{Words, anna, build, id, sent};
 use crate::{BuildInput, Characters, FRAME_TOKENS, HistoryMessage, O200k, Prompt, PromptError, TokenCounter};
-use evenkeel_domain::{MessageId, Revision, Role};
+use evenkeel_domain::{Leaving, MessageId, Revision, Role};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -195,6 +195,39 @@ proptest! {
             let at = u32::try_from(texts.len()).unwrap();
             texts.push((id(at), Role::User, text));
             texts.push((id(at + 1), Role::Assistant, "r ".repeat(reply)));
+        }
+    }
+
+    #[test]
+    fn what_was_said_to_leave_next_is_what_leaves(
+        turns in proptest::collection::vec((1usize..150, proptest::option::weighted(0.9, 0usize..150)), 1..120),
+        max_history in 200u32..2_000,
+        window in 700u32..6_000,
+    ) {
+        let revision = anna();
+        let mut texts: Vec<Text> = Vec::new();
+        let (mut start, mut announced) = (None, None);
+        for (user, reply) in turns {
+            let text = "w ".repeat(user);
+            let history = super::counted(&texts, &Words);
+            let mut input = super::input(&revision, &history);
+            (input.max_history_tokens, input.window, input.evicted_before, input.user_text) = (max_history, window, start, &text);
+            let Ok(prompt) = build(input) else { continue };
+            if prompt.window_start != start
+                && let (Some(before), Some(leaving)) = (start, &announced)
+            {
+                let leaving: &Leaving = leaving;
+                prop_assert_eq!(leaving.first_id, before, "the first is the one the window began with");
+                let still: Vec<_> = sent(&prompt).into_iter().take(1).collect();
+                let left = texts.iter().filter(|(id, _, text)| {
+                    *id >= before && still.first().is_none_or(|still| id < still) && !text.trim().is_empty()
+                });
+                prop_assert!(left.count() >= leaving.messages as usize, "{} were said to leave", leaving.messages);
+            }
+            (start, announced) = (prompt.window_start, prompt.meter.leaving);
+            let at = u32::try_from(texts.len()).unwrap();
+            texts.push((id(at), Role::User, text));
+            texts.extend(reply.map(|words| (id(at + 1), Role::Assistant, "r ".repeat(words))));
         }
     }
 }

@@ -24,6 +24,10 @@ impl Strategy for PerTurn {
         let kept = request.exchanges.iter().rev().take_while(fits).count();
         Window { first: request.exchanges.len() - kept, reason: None }
     }
+
+    fn leaving(&self, sent: &[Exchange]) -> usize {
+        sent.len().min(1)
+    }
 }
 
 /// Sums over all turns, in tokens.

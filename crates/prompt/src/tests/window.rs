@@ -1,7 +1,7 @@
 //! What stays of the history.
 
 use super::{Words, anna, branch, build, counted, id, ids, input, left_out, sent};
-use crate::{BuildInput, Builder, FRAME_TOKENS, Prompt, Strategy, Window, WindowRequest};
+use crate::{BuildInput, Builder, Exchange, FRAME_TOKENS, Prompt, Strategy, Window, WindowRequest};
 use evenkeel_domain::Role;
 
 /// Builds with exchanges of 200 tokens: two messages of 95 words and their frames.
@@ -126,6 +126,36 @@ fn warns_from_eighty_per_cent() {
 }
 
 #[test]
+fn the_meter_says_what_leaves_next() {
+    let full = built(&"ua".repeat(25), |input| input.max_history_tokens = 5_000);
+    let leaving = full.meter.leaving.unwrap();
+    assert_eq!((leaving.messages, leaving.first_id), (20, id(0)), "3,000 of 5,000 tokens are the most that can stay");
+    assert!(leaving.beginning.starts_with("u0 w w") && leaving.beginning.chars().count() <= 80, "{}", leaving.beginning);
+    let over = built(&"ua".repeat(26), |input| input.max_history_tokens = 5_000);
+    assert_eq!(over.window_start, Some(id(22)), "with one exchange more, these and one more have left");
+    assert_eq!(over.meter.leaving.unwrap().first_id, id(22));
+    for few in 0..=5 {
+        let prompt = built(&"ua".repeat(few), |input| input.max_history_tokens = 500);
+        assert_eq!(prompt.meter.leaving, None, "the newest {few} stay");
+    }
+    let prompt = built(&"ua".repeat(6), |input| input.max_history_tokens = 500);
+    assert_eq!(prompt.meter.leaving, None, "the five that are left are the newest");
+}
+
+#[test]
+fn a_beginning_is_one_short_line() {
+    let of = |text: &str| {
+        let (revision, mut branch) = (anna(), branch(&"ua".repeat(20), 3));
+        branch[0].2 = text.to_owned();
+        let history = counted(&branch, &Words);
+        build(input(&revision, &history)).unwrap().meter.leaving.unwrap().beginning
+    };
+    assert_eq!(of(" Who\nis\tthere?  \n"), "Who is there?");
+    assert_eq!(of(&"é".repeat(80)), "é".repeat(80));
+    assert_eq!(of(&"é".repeat(81)), format!("{}…", "é".repeat(79)));
+}
+
+#[test]
 fn a_strategy_that_asks_for_too_much_is_held_to_the_request() {
     struct Everything;
     impl Strategy for Everything {
@@ -134,6 +164,9 @@ fn a_strategy_that_asks_for_too_much_is_held_to_the_request() {
         }
         fn window(&self, _: &WindowRequest<'_>) -> Window {
             Window { first: 0, reason: None }
+        }
+        fn leaving(&self, _: &[Exchange]) -> usize {
+            0
         }
     }
     let (revision, branch) = (anna(), branch(&"ua".repeat(50), 95));

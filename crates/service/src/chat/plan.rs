@@ -217,8 +217,8 @@ impl Service {
 
     fn build(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<Prompt, ServiceError> {
         let (context, chosen) = (question.context, question.chosen);
-        let factor = if chosen.counts_exactly { 1.0 } else { session.factors.of(&chosen.choice) };
-        let counter = Calibrated::new(O200k, factor);
+        let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
+        let counter = Calibrated::new(O200k, counting.factor);
         let counted = past.texts.iter().map(|message| HistoryMessage {
             id: message.id,
             role: message.role,
@@ -245,8 +245,8 @@ impl Service {
             max_tokens: context.max_tokens.min(chosen.window / 2),
             max_history_tokens: context.max_history_tokens,
             evicted_before: past.start,
-            counter: if chosen.counts_exactly { &O200k } else { &counter },
-            counts_are_estimates: !chosen.counts_exactly,
+            counter: if counting.is_exact { &O200k } else { &counter },
+            counts_are_estimates: !counting.is_exact,
         })
         .build()?;
         Ok(prompt)
@@ -264,6 +264,24 @@ impl Service {
             text: &asked.content,
         };
         self.prompt(session, &question).await
+    }
+
+    /// The plan's prompt with less history than one that was refused as too long; `None` where there
+    /// is nothing more to leave out: the same prompt would be refused again.
+    ///
+    /// # Errors
+    /// Persona and message alone do not fit, or the vault cannot be read.
+    pub(crate) async fn shrunk(&self, session: &Session, plan: &Plan, refused: &Prompt) -> Result<Option<Prompt>, ServiceError> {
+        if refused.window_start.is_none() {
+            return Ok(None);
+        }
+        while session.factors.refused(&plan.chosen.choice) {
+            let prompt = self.replanned(session, plan).await?;
+            if prompt.meter.left_out > refused.meter.left_out {
+                return Ok(Some(prompt));
+            }
+        }
+        Ok(None)
     }
 
     fn begun(&self, context_id: ContextId, text: &str) -> Conversation {

@@ -35,6 +35,15 @@ struct Learnt {
     unkept: HashSet<ModelChoice>,
 }
 
+/// How the tokens of a prompt are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Counting {
+    /// Tokens of the model for one of o200k.
+    pub factor: f64,
+    /// They are the model's own, and need no greater margin.
+    pub is_exact: bool,
+}
+
 /// What was learnt of one model, as it is remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kept {
@@ -67,6 +76,14 @@ impl Factors {
     /// Tokens of the model for one of o200k.
     pub fn of(&self, model: &ModelChoice) -> f64 {
         self.locked().factors.get(model).copied().unwrap_or_else(|| expected(&model.model))
+    }
+
+    /// How to count for a model; `counts_exactly` where o200k is its own tokenizer. That is believed
+    /// until it refuses a prompt that should have fitted: then something else takes room too.
+    pub fn counting(&self, model: &ModelChoice, counts_exactly: bool) -> Counting {
+        let factor = self.of(model);
+        let is_exact = counts_exactly && factor <= 1.0 + LEAST_CHANGE;
+        Counting { factor: if is_exact { 1.0 } else { factor }, is_exact }
     }
 
     /// Takes in that a request counted as `counted` had `reported` tokens.
@@ -195,6 +212,20 @@ mod tests {
         store.write(|w| w.put_app_state(KEY, "[{\"model\":7}]")).unwrap();
         assert_eq!(store.read(remembered).unwrap(), []);
         assert_eq!((believed(f64::NAN), believed(-3.0), believed(1e9)), (1.0, 0.5, 16.0));
+    }
+
+    #[test]
+    fn an_exact_count_is_believed_until_it_is_refused_and_again_when_it_has_proven_right() {
+        let (factors, model) = (Factors::default(), model("gpt-4o"));
+        assert_eq!(factors.counting(&model, true), Counting { factor: 1.0, is_exact: true });
+        assert!(!factors.counting(&model, false).is_exact);
+        assert!(factors.refused(&model));
+        assert_eq!(factors.counting(&model, true), Counting { factor: 2.0, is_exact: false });
+        for _ in 0..20 {
+            let counted = (1_000.0 * factors.of(&model)) as u32;
+            factors.report(&model, counted, 990);
+        }
+        assert_eq!(factors.counting(&model, true), Counting { factor: 1.0, is_exact: true });
     }
 
     #[test]

@@ -112,6 +112,24 @@ const OF_THE_FIRST: &str = "
          'system', 'calm', 'complete', 1);";
 
 #[test]
+fn the_fourth_step_counts_the_messages_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = connection(folder.path());
+    migrate(&mut database, &MIGRATIONS[..1], now()).unwrap();
+    database.execute_batch(OF_THE_FIRST).unwrap();
+    migrate(&mut database, MIGRATIONS, now()).unwrap();
+    let counts = || {
+        let sql = "SELECT group_concat(message_count, ' ' ORDER BY id) FROM contexts";
+        database.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    assert_eq!(counts(), "2 0");
+    let set = |what: &str| format!("UPDATE conversations SET {what} WHERE id = x'00000000000000000000000000000012'");
+    database.execute(&set("message_count = 5"), []).unwrap();
+    assert_eq!(counts(), "6 0");
+    database.execute(&set("context_id = x'00000000000000000000000000000002'"), []).expect_err("it stays with its context");
+}
+
+#[test]
 fn the_second_step_keeps_what_the_first_held() {
     let folder = tempfile::tempdir().unwrap();
     let mut database = connection(folder.path());

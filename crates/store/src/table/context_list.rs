@@ -2,9 +2,11 @@
 
 use super::context::{context, select_contexts};
 use super::filter::{Filter, wanted_text};
+use crate::column::bytes;
 use crate::{ReadHandle, StoreError};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Context, ContextQuery, ContextSort};
+use evenkeel_domain::{Context, ContextPlace, ContextQuery, ContextSort, folded};
+use rusqlite::types::Value;
 
 impl ReadHandle<'_> {
     /// One page of contexts, and how many there are on all pages. `now` decides which are expired.
@@ -26,7 +28,27 @@ pub(super) fn page(query: &ContextQuery, now: DateTime<Utc>) -> Filter {
         ContextSort::ExpiresSoon => "ORDER BY c.expires_at NULLS LAST, c.id",
     };
     let offset = i64::from(query.page.saturating_sub(1)) * i64::from(query.page_size);
-    wanted(select_contexts!(""), query, now).part(order, query.page_size, offset)
+    let mut filter = wanted(select_contexts!(""), query, now);
+    if let Some(place) = &query.after {
+        after(&mut filter, place, query.sort);
+    }
+    filter.part(order, query.page_size, offset)
+}
+
+fn after(filter: &mut Filter, place: &ContextPlace, sort: ContextSort) {
+    let id = Value::from(bytes(place.id.uuid()).to_vec());
+    let time = |time: DateTime<Utc>| Value::from(time.timestamp_millis());
+    match (sort, place.expires_at) {
+        (ContextSort::LastInteraction, _) => {
+            filter.only("(c.last_interaction_at, c.id) < (?, ?)", [time(place.last_interaction_at), id]);
+        }
+        (ContextSort::Name, _) => filter.only("(folded (r.name), c.id) > (?, ?)", [folded(&place.name).into(), id]),
+        (ContextSort::Created, _) => filter.only("(c.created_at, c.id) < (?, ?)", [time(place.created_at), id]),
+        (ContextSort::ExpiresSoon, Some(end)) => {
+            filter.only("(c.expires_at IS NULL OR (c.expires_at, c.id) > (?, ?))", [time(end), id]);
+        }
+        (ContextSort::ExpiresSoon, None) => filter.only("c.expires_at IS NULL AND c.id > ?", [id]),
+    }
 }
 
 pub(super) fn count(query: &ContextQuery, now: DateTime<Utc>) -> Filter {

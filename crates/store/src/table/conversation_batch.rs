@@ -1,12 +1,43 @@
-//! What is done to many conversations at once. Each call is a part of its caller's transaction and
+//! What is done to many conversations at once, and which they are. Each write is a part of its caller's transaction and
 //! returns the conversations that it changed.
 
 use super::purge::Doomed;
 use crate::column::{bytes, id};
-use crate::{Noun, StoreError, WriteHandle};
+use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{ContextId, ConversationId, TrashId};
-use rusqlite::{Params, params};
+use rusqlite::Params;
+
+impl ReadHandle<'_> {
+    /// The conversations of one context, or of all, whose last activity was before a time, archived
+    /// ones too; none from the trash, and no pinned ones where they are kept.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn conversations_older_than(
+        &self,
+        context_id: Option<ContextId>,
+        before: DateTime<Utc>,
+        keep_pinned: bool,
+    ) -> Result<Vec<ConversationId>, StoreError> {
+        self.all(
+            "SELECT id FROM conversations
+             WHERE deleted_at IS NULL AND (?1 IS NULL OR context_id = ?1) AND last_activity_at < ?2 AND (NOT ?3 OR is_pinned = 0)
+             ORDER BY id",
+            (context_id.map(|context_id| bytes(context_id.uuid())), before.timestamp_millis(), keep_pinned),
+            |row| id(row, 0),
+        )
+    }
+
+    /// All conversations of a context that do not lie in the trash, pinned and archived ones too.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn conversations_of_context(&self, context_id: ContextId) -> Result<Vec<ConversationId>, StoreError> {
+        let sql = "SELECT id FROM conversations WHERE context_id = ?1 AND deleted_at IS NULL ORDER BY id";
+        self.all(sql, [bytes(context_id.uuid())], |row| id(row, 0))
+    }
+}
 
 impl WriteHandle<'_> {
     /// Puts conversations into the trash; those that are not there or lie in it already are passed over.
@@ -16,36 +47,6 @@ impl WriteHandle<'_> {
     pub fn trash_conversations(&mut self, ids: &[ConversationId], now: DateTime<Utc>) -> Result<Vec<ConversationId>, StoreError> {
         let sql = "UPDATE conversations SET deleted_at = ?2 WHERE id = ?1 AND deleted_at IS NULL RETURNING id";
         self.each_conversation(ids, |write, id| write.conversations_changed(sql, (id, now.timestamp_millis())))
-    }
-
-    /// Puts the conversations of one context, or of all, into the trash whose last activity was
-    /// before a time; pinned ones stay where that is wished.
-    ///
-    /// # Errors
-    /// `Storage`, `DiskFull`.
-    pub fn trash_conversations_older_than(
-        &mut self,
-        context_id: Option<ContextId>,
-        before: DateTime<Utc>,
-        keep_pinned: bool,
-        now: DateTime<Utc>,
-    ) -> Result<Vec<ConversationId>, StoreError> {
-        let context = context_id.map(|context_id| bytes(context_id.uuid()));
-        self.conversations_changed(
-            "UPDATE conversations SET deleted_at = ?4
-             WHERE deleted_at IS NULL AND (?1 IS NULL OR context_id = ?1) AND last_activity_at < ?2 AND (NOT ?3 OR is_pinned = 0)
-             RETURNING id",
-            params![context, before.timestamp_millis(), keep_pinned, now.timestamp_millis()],
-        )
-    }
-
-    /// Puts all conversations of a context into the trash, pinned and archived ones too.
-    ///
-    /// # Errors
-    /// `Storage`, `DiskFull`.
-    pub fn clear_conversations(&mut self, context_id: ContextId, now: DateTime<Utc>) -> Result<Vec<ConversationId>, StoreError> {
-        let sql = "UPDATE conversations SET deleted_at = ?2 WHERE context_id = ?1 AND deleted_at IS NULL RETURNING id";
-        self.conversations_changed(sql, (bytes(context_id.uuid()), now.timestamp_millis()))
     }
 
     /// Takes conversations out of the trash; those that do not lie in it are passed over.

@@ -4,7 +4,8 @@ use super::conversation::{conversation, select_conversations};
 use super::filter::{Filter, wanted_text};
 use crate::column::{bytes, id};
 use crate::{ReadHandle, StoreError};
-use evenkeel_domain::{Conversation, ConversationId, ConversationQuery};
+use evenkeel_domain::{Conversation, ConversationId, ConversationPlace, ConversationQuery};
+use rusqlite::types::Value;
 
 impl ReadHandle<'_> {
     /// A part of the conversations that a query asks for, and how many there are in all.
@@ -49,7 +50,24 @@ pub(super) fn page(query: &ConversationQuery) -> Filter {
     } else {
         "ORDER BY v.is_pinned DESC, v.last_activity_at DESC, v.id DESC"
     };
-    wanted(select_conversations!(""), SORTED, query).part(order, query.limit, query.offset)
+    let mut filter = wanted(select_conversations!(""), SORTED, query);
+    if let Some(place) = &query.after {
+        after(&mut filter, place, query.oldest_first);
+    }
+    filter.part(order, query.limit, query.offset)
+}
+
+fn after(filter: &mut Filter, place: &ConversationPlace, oldest_first: bool) {
+    let pinned = Value::from(place.is_pinned);
+    let (time, id) = (Value::from(place.last_activity_at.timestamp_millis()), Value::from(bytes(place.id.uuid()).to_vec()));
+    if oldest_first {
+        filter.only(
+            "v.is_pinned <= ? AND (v.is_pinned < ? OR (v.last_activity_at, v.id) > (?, ?))",
+            [pinned.clone(), pinned, time, id],
+        );
+    } else {
+        filter.only("(v.is_pinned, v.last_activity_at, v.id) < (?, ?, ?)", [pinned, time, id]);
+    }
 }
 
 pub(super) fn count(query: &ConversationQuery) -> Filter {

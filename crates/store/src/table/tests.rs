@@ -158,6 +158,7 @@ fn figures(n: u64) -> Vec<(&'static str, u64)> {
         ("first 50", steps(connection, |c| ReadHandle::new(c).path_from_start(message_id(n - 1), 50).map(drop))),
         ("list of one context", steps(connection, |c| ReadHandle::new(c).conversations(of_context, 50, 0).map(drop))),
         ("list of all", steps(connection, |c| ReadHandle::new(c).conversations(None, 50, 0).map(drop))),
+        ("messages of a context", steps(connection, |c| ReadHandle::new(c).message_count(context_id()).map(drop))),
         ("siblings", steps(connection, |c| ReadHandle::new(c).siblings(message_id(n / 2)).map(drop))),
         ("branch length", steps(connection, |c| ReadHandle::new(c).branch_length(message_id(n - 1)).map(drop))),
         (
@@ -190,7 +191,22 @@ fn lists_are_read_in_order_from_an_index_and_counted_in_one() {
     let connection = vault_of(10, folder.path());
     let all = ConversationQuery::default();
     let of_one = ConversationQuery { context_id: Some(context_id()), ..ConversationQuery::default() };
+    let after = Some(conversation(5).place());
+    let (all_after, of_one_after) = (ConversationQuery { after, ..all.clone() }, ConversationQuery { after, ..of_one.clone() });
+    let contexts_after = ContextQuery { after: Some(context().0.place()), ..ContextQuery::default() };
     let pages = [
+        (
+            conversation_list::page(&all_after),
+            "SEARCH v USING INDEX conversations_by_activity ((is_pinned,last_activity_at,id)<(?,?,?))",
+        ),
+        (
+            conversation_list::page(&of_one_after),
+            "SEARCH v USING INDEX conversations_by_context (context_id=? AND (is_pinned,last_activity_at,id)<(?,?,?))",
+        ),
+        (
+            context_list::page(&contexts_after, at(0)),
+            "SEARCH c USING INDEX contexts_by_interaction ((last_interaction_at,id)<(?,?))",
+        ),
         (conversation_list::page(&all), "SCAN v USING INDEX conversations_by_activity"),
         (conversation_list::page(&of_one), "SEARCH v USING INDEX conversations_by_context (context_id=?)"),
         (context_list::page(&ContextQuery::default(), at(0)), "SCAN c USING INDEX contexts_by_interaction"),

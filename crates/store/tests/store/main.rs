@@ -3,10 +3,12 @@
 
 mod context_life;
 mod conversation_life;
+mod counting;
 mod durability;
 mod figures;
 mod notes;
 mod opening;
+mod paging;
 mod portions;
 mod room;
 mod searching;

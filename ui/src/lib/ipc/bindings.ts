@@ -26,7 +26,7 @@ export const commands = {
 	/**  The helplines of a region, or of the user's own. */
 	careHelplines: (region: string | null) => typedError<CareCard, ErrorBody>(__TAURI_INVOKE("care_helplines", { region })),
 	/**  How full the history budget would be with this text. */
-	chatMeter: (contextId: ContextId, conversationId: ConversationId | null, text: string) => typedError<TokenMeter, ErrorBody>(__TAURI_INVOKE("chat_meter", { contextId, conversationId, text })),
+	chatMeter: (contextId: ContextId, conversationId: ConversationId | null, text: string) => typedError<TokenMeter_Serialize, ErrorBody>(__TAURI_INVOKE("chat_meter", { contextId, conversationId, text })),
 	/**  Sends a message and streams the reply; returns when the reply is on disk. */
 	chatSend: (request: SendRequest_Deserialize, channel: Channel<ChatEvent_Deserialize>) => typedError<null, ErrorBody>(__TAURI_INVOKE("chat_send", { request, channel })),
 	/**  Stops the reply of a conversation; what has arrived is kept. */
@@ -357,7 +357,7 @@ userMessage: Message_Deserialize;
 /**  The id the reply will be stored under. */
 replyId: MessageId; 
 /**  How full the history budget is. */
-meter: TokenMeter } | 
+meter: TokenMeter_Deserialize } | 
 /**  What the user wrote is a sign of danger; it is stored and sent all the same, if it can be. */
 { kind: "care"; 
 /**  Whom to call. */
@@ -392,7 +392,7 @@ userMessage: Message_Serialize;
 /**  The id the reply will be stored under. */
 replyId: MessageId; 
 /**  How full the history budget is. */
-meter: TokenMeter } | 
+meter: TokenMeter_Serialize } | 
 /**  What the user wrote is a sign of danger; it is stored and sent all the same, if it can be. */
 { kind: "care"; 
 /**  Whom to call. */
@@ -587,6 +587,46 @@ export type ContextPatch_Serialize = {
 	tags: string[] | null,
 };
 
+/**
+ *  A place in a list of contexts, whatever its order, which stays where it is when others come and
+ *  go, and when the context that stood there has gone itself.
+ */
+export type ContextPlace = ContextPlace_Serialize | ContextPlace_Deserialize;
+
+/**
+ *  A place in a list of contexts, whatever its order, which stays where it is when others come and
+ *  go, and when the context that stood there has gone itself.
+ */
+export type ContextPlace_Deserialize = {
+	/**  That context's id. */
+	id: ContextId,
+	/**  Its name. */
+	name: string,
+	/**  When it was created. */
+	createdAt: string,
+	/**  When it was last talked to. */
+	lastInteractionAt: string,
+	/**  When its lifetime ends; `None` = never. */
+	expiresAt?: string | null,
+};
+
+/**
+ *  A place in a list of contexts, whatever its order, which stays where it is when others come and
+ *  go, and when the context that stood there has gone itself.
+ */
+export type ContextPlace_Serialize = {
+	/**  That context's id. */
+	id: ContextId,
+	/**  Its name. */
+	name: string,
+	/**  When it was created. */
+	createdAt: string,
+	/**  When it was last talked to. */
+	lastInteractionAt: string,
+	/**  When its lifetime ends; `None` = never. */
+	expiresAt: string | null,
+};
+
 /**  Which contexts to list, and which page of them. */
 export type ContextQuery = ContextQuery_Serialize | ContextQuery_Deserialize;
 
@@ -606,6 +646,11 @@ export type ContextQuery_Deserialize = {
 	page?: number,
 	/**  Contexts a page, 1–500. */
 	pageSize?: number,
+	/**
+	 *  Counts pages from after this place, such as that of the last one of the page before: none comes
+	 *  twice or is passed over when others come and go meanwhile, as it does with the number of a page.
+	 */
+	after?: ContextPlace_Deserialize | null,
 };
 
 /**  Which contexts to list, and which page of them. */
@@ -624,6 +669,11 @@ export type ContextQuery_Serialize = {
 	page: number,
 	/**  Contexts a page, 1–500. */
 	pageSize: number,
+	/**
+	 *  Counts pages from after this place, such as that of the last one of the page before: none comes
+	 *  twice or is passed over when others come and go meanwhile, as it does with the number of a page.
+	 */
+	after: ContextPlace_Serialize | null,
 };
 
 /**  In which order contexts are listed; those that are equal in it, by id. */
@@ -755,6 +805,19 @@ export type ConversationPage_Serialize = {
 };
 
 /**
+ *  A place in a list of conversations, which stays where it is when others come and go, and when the
+ *  conversation that stood there has gone itself.
+ */
+export type ConversationPlace = {
+	/**  Whether that conversation was pinned. */
+	isPinned: boolean,
+	/**  When a message was last stored in it. */
+	lastActivityAt: string,
+	/**  Its id. */
+	id: ConversationId,
+};
+
+/**
  *  Which conversations to list, and which part of the list: pinned ones first, then by activity,
  *  then by id.
  */
@@ -781,6 +844,11 @@ export type ConversationQuery_Deserialize = {
 	limit?: number,
 	/**  So many are left out at the beginning. */
 	offset?: number,
+	/**
+	 *  Begins after this place, such as that of the last one of the part before: none comes twice or
+	 *  is passed over when others come and go meanwhile, as it does with an offset.
+	 */
+	after?: ConversationPlace | null,
 };
 
 /**
@@ -804,6 +872,11 @@ export type ConversationQuery_Serialize = {
 	limit: number,
 	/**  So many are left out at the beginning. */
 	offset: number,
+	/**
+	 *  Begins after this place, such as that of the last one of the part before: none comes twice or
+	 *  is passed over when others come and go meanwhile, as it does with an offset.
+	 */
+	after: ConversationPlace | null,
 };
 
 /**  Figures of one conversation, over all its branches. */
@@ -871,7 +944,7 @@ export type ConversationView_Deserialize = {
 	/**  Whether later ones exist on the shown branch. */
 	hasLater: boolean,
 	/**  How full the history budget is. */
-	meter: TokenMeter,
+	meter: TokenMeter_Deserialize,
 	/**  Whether a reply is being written in it, in whatever window that was asked for. */
 	isReplying: boolean,
 	/**  Whether it is kept in memory alone. */
@@ -889,7 +962,7 @@ export type ConversationView_Serialize = {
 	/**  Whether later ones exist on the shown branch. */
 	hasLater: boolean,
 	/**  How full the history budget is. */
-	meter: TokenMeter,
+	meter: TokenMeter_Serialize,
 	/**  Whether a reply is being written in it, in whatever window that was asked for. */
 	isReplying: boolean,
 	/**  Whether it is kept in memory alone. */
@@ -1315,6 +1388,16 @@ export type LaterMessages_Serialize = {
 	messages: Message_Serialize[],
 	/**  Whether still later ones exist. */
 	hasLater: boolean,
+};
+
+/**  The oldest messages in the window, which leave it when it next moves. */
+export type Leaving = {
+	/**  So many go at the least; what is said until then decides whether more go with them. */
+	messages: number,
+	/**  The first of them. */
+	firstId: MessageId,
+	/**  How that one begins, on one line of at most 80 characters. */
+	beginning: string,
 };
 
 /**  Configurable limits with the defaults of the design. */
@@ -2287,7 +2370,10 @@ export type TokenCount = {
 };
 
 /**  How full the history budget is, in tokens. */
-export type TokenMeter = {
+export type TokenMeter = TokenMeter_Serialize | TokenMeter_Deserialize;
+
+/**  How full the history budget is, in tokens. */
+export type TokenMeter_Deserialize = {
 	/**  Tokens of the history in the window. */
 	historyTokens: number,
 	/**  Budget of the history: the smaller of `maxHistoryTokens` and what the model's window leaves. */
@@ -2302,6 +2388,28 @@ export type TokenMeter = {
 	warning: boolean,
 	/**  True while counts are estimates. */
 	estimated: boolean,
+	/**  What goes when the window next moves; `None` while nothing in it would have to. */
+	leaving?: Leaving | null,
+};
+
+/**  How full the history budget is, in tokens. */
+export type TokenMeter_Serialize = {
+	/**  Tokens of the history in the window. */
+	historyTokens: number,
+	/**  Budget of the history: the smaller of `maxHistoryTokens` and what the model's window leaves. */
+	budgetTokens: number,
+	/**  Tokens of the whole request. */
+	requestTokens: number,
+	/**  The model's window. */
+	windowTokens: number,
+	/**  Messages of the branch that are outside the window. */
+	leftOut: number,
+	/**  True from 80 % of the budget. */
+	warning: boolean,
+	/**  True while counts are estimates. */
+	estimated: boolean,
+	/**  What goes when the window next moves; `None` while nothing in it would have to. */
+	leaving: Leaving | null,
 };
 
 /**  What can lie in the trash. */

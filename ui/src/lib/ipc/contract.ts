@@ -44,7 +44,7 @@ export type Contract = Agreed<
     Read<Rust.ConversationStatistics_Serialize, Life.ConversationStatistics>,
     Read<Rust.Message_Serialize, Window.Message>,
     Read<Rust.SearchHit, Life.SearchHit>,
-    Read<Rust.TokenMeter, Window.TokenMeter>,
+    Read<Rust.TokenMeter_Serialize, Window.TokenMeter>,
     Read<Rust.ChatEvent_Serialize, Window.ChatEvent>,
     Read<Rust.CareCard, Window.CareCard>,
     Read<Rust.Provider_Serialize, Window.Provider>,

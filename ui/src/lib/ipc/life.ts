@@ -32,7 +32,15 @@ export interface ContextQuery {
   page?: number;
   /** 1 to 500. */
   pageSize?: number;
+  /** Pages are counted from after this one. */
+  after?: ContextPlace | null;
 }
+
+/** Where a context stands in lists; it stays good when others come and go. */
+export type ContextPlace = Pick<
+  Context,
+  'id' | 'name' | 'createdAt' | 'lastInteractionAt' | 'expiresAt'
+>;
 
 export interface ContextPage {
   contexts: Context[];
@@ -113,7 +121,12 @@ export interface ConversationQuery {
   /** 1 to 500. */
   limit?: number;
   offset?: number;
+  /** Begins after this one. */
+  after?: ConversationPlace | null;
 }
+
+/** Where a conversation stands in lists; it stays good when others come and go. */
+export type ConversationPlace = Pick<Conversation, 'id' | 'isPinned' | 'lastActivityAt'>;
 
 export interface AgentShare {
   contextId: string;

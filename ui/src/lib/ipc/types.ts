@@ -252,6 +252,8 @@ export interface TokenMeter {
   leftOut: number;
   warning: boolean;
   estimated: boolean;
+  /** The oldest in the window: at least so many go when it next moves. */
+  leaving: { messages: number; firstId: string; beginning: string } | null;
 }
 
 export interface ConversationView {

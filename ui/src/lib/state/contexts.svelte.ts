@@ -1,6 +1,6 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
-import type { ContextSort, RecommendedHistory, RevisionUse } from '../ipc/life';
+import type { ContextPlace, ContextSort, RecommendedHistory, RevisionUse } from '../ipc/life';
 import type {
   Context,
   ContextDraft,
@@ -22,6 +22,10 @@ export interface ContextFilter {
 }
 
 const ALL: ContextFilter = { text: '', tag: null, sort: 'lastInteraction' };
+
+function placeOf({ id, name, createdAt, lastInteractionAt, expiresAt }: Context): ContextPlace {
+  return { id, name, createdAt, lastInteractionAt, expiresAt };
+}
 
 /** The companions, expired ones too; those in the trash are elsewhere. */
 export class Contexts {
@@ -51,14 +55,16 @@ export class Contexts {
   }
 
   async refresh(): Promise<void> {
-    const found: Context[] = [];
-    for (let page = 1; ; page += 1) {
-      const query = { includeExpired: true, page, pageSize: PAGE };
+    const found = new Map<string, Context>();
+    for (let last: Context | undefined; ;) {
+      const query = { includeExpired: true, pageSize: PAGE, after: last ? placeOf(last) : null };
       const { contexts, totalCount } = await this.backend.contextList(query);
-      found.push(...contexts);
-      if (contexts.length === 0 || found.length >= totalCount) break;
+      // One that was talked to meanwhile stands in front again: its newest state counts.
+      for (const one of contexts) found.set(one.id, one);
+      last = contexts.at(-1);
+      if (!last || found.size >= totalCount) break;
     }
-    this.list = found;
+    this.list = [...found.values()];
   }
 
   /** Fetches again those that changed elsewhere; the empty id stands for any of them. */

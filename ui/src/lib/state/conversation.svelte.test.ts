@@ -175,6 +175,7 @@ describe('the meter', () => {
     leftOut: 0,
     warning: false,
     estimated: false,
+    leaving: null,
   });
 
   it('counts what is typed, also after a change elsewhere', async () => {

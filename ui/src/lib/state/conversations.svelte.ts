@@ -1,6 +1,7 @@
 import type { Backend } from '../ipc/backend';
 import type { ConversationStatistics, ExportFormat } from '../ipc/life';
 import type { Conversation } from '../ipc/types';
+import { ALL, placeOf, queryOf, type ConversationFilter } from './filter';
 import { merged } from './rows';
 import { sendable } from './text';
 
@@ -9,15 +10,6 @@ const PAGE = 100;
 const FEW = 8;
 /** So many come at once at most. */
 const MOST = 500;
-
-/** What the list is narrowed to. */
-export interface ConversationFilter {
-  text: string;
-  tag: string | null;
-  archived: boolean;
-}
-
-const ALL: ConversationFilter = { text: '', tag: null, archived: false };
 
 /** The conversations of one context, pinned ones and newest first, fetched page by page. */
 export class Conversations {
@@ -30,6 +22,8 @@ export class Conversations {
   /** Those ticked while several are being chosen; `null` otherwise. */
   chosen = $state.raw<ReadonlySet<string> | null>(null);
   private readonly backend: Backend;
+  /** Nothing stands after the last one of the list. */
+  private atEnd = $state(true);
   private latest = 0;
   /** What changed and has not been read again. */
   private changed = new Set<string>();
@@ -40,7 +34,7 @@ export class Conversations {
   }
 
   get hasMore(): boolean {
-    return this.list.length < this.totalCount;
+    return !this.atEnd;
   }
 
   get isNarrowed(): boolean {
@@ -52,6 +46,7 @@ export class Conversations {
       this.contextId = contextId;
       this.list = [];
       this.totalCount = 0;
+      this.atEnd = true;
       this.privates = [];
       this.filter = ALL;
       this.chosen = null;
@@ -61,7 +56,7 @@ export class Conversations {
 
   async narrow(patch: Partial<ConversationFilter>): Promise<void> {
     this.filter = { ...this.filter, ...patch };
-    await this.fetch(0, PAGE);
+    await this.fetch([], PAGE);
   }
 
   /** Begins or ends choosing several. */
@@ -78,7 +73,7 @@ export class Conversations {
 
   /** Ticks all that the filter leaves, also those that were not fetched yet. */
   async tickAll(): Promise<void> {
-    if (this.hasMore) await this.fetch(0, this.totalCount);
+    if (this.hasMore) await this.fetch([], this.totalCount);
     if (this.chosen) this.chosen = new Set(this.list.map((one) => one.id));
   }
 
@@ -91,7 +86,7 @@ export class Conversations {
   /** Fetches everything shown so far again. */
   async refresh(): Promise<void> {
     await Promise.all([
-      this.fetch(0, Math.max(PAGE, this.list.length)),
+      this.fetch([], Math.max(PAGE, this.list.length)),
       this.contextId === null ? null : this.fetchPrivates(this.contextId),
     ]);
   }
@@ -108,7 +103,7 @@ export class Conversations {
   }
 
   async more(): Promise<void> {
-    if (this.hasMore) await this.fetch(this.list.length, PAGE);
+    if (this.hasMore) await this.fetch(this.list, PAGE);
   }
 
   async rename(id: string, title: string): Promise<void> {
@@ -191,13 +186,12 @@ export class Conversations {
 
   private async followFirst(contextId: string, ids: ReadonlySet<string>): Promise<void> {
     const { filter } = this;
-    const { text, tag, archived } = filter;
     for (const id of ids) this.changed.add(id);
     this.followed += 1;
     const ticket = this.followed;
     const page = await this.backend.conversationList({
-      ...{ contextId, text: sendable(text.trim()) || null, tag, includeArchived: archived },
-      ...{ offset: 0, limit: PAGE },
+      ...queryOf(contextId, filter),
+      limit: PAGE,
     });
     // A newer question asks for what this one was about, too; another list has been read since.
     if (ticket !== this.followed) return;
@@ -210,28 +204,29 @@ export class Conversations {
     this.totalCount = page.totalCount;
   }
 
-  private async fetch(offset: number, limit: number): Promise<void> {
-    const { contextId } = this;
-    if (contextId === null) return;
+  /** Fetches so many more after those that are known, each of them once, whatever comes and goes meanwhile. */
+  private async fetch(known: Conversation[], more: number): Promise<void> {
+    if (this.contextId === null) return;
+    const query = queryOf(this.contextId, this.filter);
     this.latest += 1;
     const ticket = this.latest;
-    const { text, tag, archived } = this.filter;
-    const narrowed = { text: sendable(text.trim()) || null, tag, includeArchived: archived };
-    const found: Conversation[] = [];
-    let totalCount: number;
-    do {
-      const page = await this.backend.conversationList({
-        ...{ contextId, ...narrowed },
-        ...{ offset: offset + found.length, limit: Math.min(MOST, limit - found.length) },
-      });
+    const found = new Map(known.map((one) => [one.id, one]));
+    const wanted = found.size + more;
+    let last = known.at(-1);
+    for (let open = true; open;) {
+      const limit = Math.min(MOST, wanted - found.size);
+      const after = last ? placeOf(last) : null;
+      const page = await this.backend.conversationList({ ...query, limit, after });
       // A slower answer to an older question must not replace a newer one.
       if (ticket !== this.latest) return;
-      found.push(...page.items);
-      totalCount = page.items.length > 0 ? page.totalCount : offset + found.length;
-    } while (found.length < Math.min(limit, totalCount - offset));
-    this.list = [...this.list.slice(0, offset), ...found];
-    this.totalCount = totalCount;
-    if (offset === 0) this.untick();
+      for (const one of page.items) found.set(one.id, one);
+      last = page.items.at(-1);
+      this.totalCount = page.totalCount;
+      this.atEnd = page.items.length < limit || found.size === page.totalCount;
+      open = !this.atEnd && found.size < wanted;
+    }
+    this.list = [...found.values()];
+    if (known.length === 0) this.untick();
   }
 
   /** What is no longer shown is not chosen: nobody deletes what they do not see. */

@@ -55,6 +55,33 @@ describe('many conversations', () => {
     expect(app.conversations.list).toHaveLength(length);
   });
 
+  it('come once each, whatever comes and goes between two parts', async () => {
+    await many(350);
+    const contextId = app.chat.contextId ?? '';
+    const ids = (): string[] => app.conversations.list.map((one) => one.id);
+    const steady = new Set(
+      backend.world.conversations
+        .filter((one) => one.contextId === contextId && one.deletedAt === null && !one.isArchived)
+        .map((one) => one.id),
+    );
+    const real = backend.conversationList;
+    backend.conversationList = async (query) => {
+      const page = await real(query);
+      // More go than come: a list counted from its beginning would pass some over.
+      for (const gone of page.items.slice(0, 3)) {
+        steady.delete(gone.id);
+        backend.world.conversation(gone.id).deletedAt = new Date().toISOString();
+      }
+      const born = { ...backend.world.begin(contextId, 'Meanwhile') };
+      Object.assign(backend.world.conversation(born.id), { isPinned: true });
+      return page;
+    };
+    while (app.conversations.hasMore) await app.conversations.more();
+    expect(new Set(ids()).size).toBe(ids().length);
+    expect([...steady].filter((id) => !ids().includes(id))).toEqual([]);
+    expect(steady.size).toBeGreaterThan(300);
+  });
+
   it('are all ticked, also those not fetched yet', async () => {
     await many(700);
     app.conversations.choosing(true);

@@ -4,6 +4,9 @@ import { careFor } from './care';
 import { pieces, scriptFor, tokensOf, type Script } from './replies';
 import type { World } from './world';
 
+/** So many of the newest messages never leave the window. */
+const KEPT = 10;
+
 /** Writes the replies of the in-memory backend, piece by piece. */
 export class FakeChat {
   private readonly stopped = new Set<string>();
@@ -58,6 +61,7 @@ export class FakeChat {
     const history =
       branch.reduce((sum, message) => sum + tokensOf(message.content), 0) + tokensOf(text);
     const budgetTokens = Math.min(context.maxHistoryTokens, 7_000);
+    const [first, messages] = [branch[0], branch.length - KEPT];
     return {
       historyTokens: history,
       budgetTokens,
@@ -66,6 +70,10 @@ export class FakeChat {
       leftOut: 0,
       warning: history >= budgetTokens * 0.8,
       estimated: false,
+      leaving:
+        first && messages > 0
+          ? { messages, firstId: first.id, beginning: first.content.slice(0, 80) }
+          : null,
     };
   }
 

@@ -63,8 +63,10 @@ export function contextCalls(world: World, open: Open) {
       open(() => {
         const all = listed(world, query);
         const size = query.pageSize ?? 10;
+        const { after } = query;
+        const rest = after ? all.slice(all.findIndex((one) => one.id === after.id) + 1) : all;
         const start = ((query.page ?? 1) - 1) * size;
-        return { contexts: all.slice(start, start + size), totalCount: all.length };
+        return { contexts: rest.slice(start, start + size), totalCount: all.length };
       }),
     contextGet: (id) => open(() => world.context(id)),
     contextCreate: (draft) =>

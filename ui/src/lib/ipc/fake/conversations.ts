@@ -1,4 +1,4 @@
-import type { ConversationQuery, ExportFormat, LifeBackend } from '../life';
+import type { ConversationPlace, ConversationQuery, ExportFormat, LifeBackend } from '../life';
 import type { Conversation, ConversationView, Message } from '../types';
 import { FakeChat } from './chat';
 import type { Open } from './index';
@@ -6,9 +6,26 @@ import type { World } from './world';
 
 const PAGE = 50;
 
-/** Which conversations a query means: pinned ones first, then by activity. */
-function listed(world: World, query: ConversationQuery): Conversation[] {
+/** Pinned ones first, then by activity. */
+function order(query: ConversationQuery) {
   const turn = query.oldestFirst ? -1 : 1;
+  return (a: ConversationPlace, b: ConversationPlace): number => {
+    const pinned = Number(b.isPinned) - Number(a.isPinned);
+    return pinned || turn * b.lastActivityAt.localeCompare(a.lastActivityAt);
+  };
+}
+
+/** What stands after a place, also where the one that stood there has gone. */
+function beyond(all: Conversation[], query: ConversationQuery): Conversation[] {
+  const { after } = query;
+  if (!after) return all;
+  const at = all.findIndex((one) => one.id === after.id);
+  if (at >= 0) return all.slice(at + 1);
+  return all.filter((one) => order(query)(after, one) < 0);
+}
+
+/** Which conversations a query means, in its order. */
+function listed(world: World, query: ConversationQuery): Conversation[] {
   const part = (query.text ?? '').toLowerCase();
   return world.conversations
     .filter((one) => !world.privates.has(one.id))
@@ -17,10 +34,7 @@ function listed(world: World, query: ConversationQuery): Conversation[] {
     .filter((one) => query.onlyDeleted || query.includeArchived || !one.isArchived)
     .filter((one) => !query.tag || one.tags.includes(query.tag))
     .filter((one) => one.title.toLowerCase().includes(part))
-    .sort((a, b) => {
-      const pinned = Number(b.isPinned) - Number(a.isPinned);
-      return pinned || turn * b.lastActivityAt.localeCompare(a.lastActivityAt);
-    });
+    .sort(order(query));
 }
 
 /** The last page of a branch, or the one around a message. */
@@ -52,7 +66,8 @@ export function conversationCalls(world: World, open: Open) {
       open(() => {
         const all = listed(world, query);
         const offset = query.offset ?? 0;
-        return { items: all.slice(offset, offset + (query.limit ?? 50)), totalCount: all.length };
+        const items = beyond(all, query).slice(offset, offset + (query.limit ?? 50));
+        return { items, totalCount: all.length };
       }),
     conversationRename: (id, title) => open(() => void change(id, { title, titleSource: 'user' })),
     conversationSetPinned: (id, isPinned) => open(() => change(id, { isPinned })),
