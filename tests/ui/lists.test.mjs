@@ -262,8 +262,8 @@ const WELCOME = 'index.html?vault=open&pace=4';
 
 journey('a refused key is tried again with the same provider', WELCOME, {}, async (page) => {
   const count = () => page.evaluate(() => globalThis.fake.world.providers.length);
-  const before = await count();
   await page.id('notice-accept').click();
+  const before = await count();
   await page.id('offer-cloud').click();
   await page.id('template-openai').click();
   await page.id('provider-save').click();
