@@ -9,9 +9,19 @@ const nouns = readdirSync(new URL('./src/lib/components', import.meta.url)).filt
   (name) => name !== 'shared',
 );
 
-/** Forbids imports by pattern, each with its reason. */
+/** Forbids imports by pattern, each with its reason, written at the top or called for later. */
 function never(...patterns) {
+  const later = patterns.map(([regex, message]) => ({
+    // A slash would end the pattern.
+    selector: `ImportExpression > Literal[value=/${regex.replaceAll('/', '\\x2F')}/]`,
+    message,
+  }));
   return {
+    'no-restricted-syntax': [
+      'error',
+      { selector: 'ImportExpression > :not(Literal)', message: 'Name what is imported.' },
+      ...later,
+    ],
     'no-restricted-imports': [
       'error',
       { patterns: patterns.map(([regex, message]) => ({ regex, message })) },
@@ -92,6 +102,10 @@ export default ts.config(
   // Suites and calls that only list things are long without being hard to read.
   {
     files: ['**/*.test.{ts,mjs}', 'eslint.config.js', '**/tests/ui/**'],
-    rules: { 'max-lines-per-function': 'off', 'no-restricted-imports': 'off' },
+    rules: {
+      'max-lines-per-function': 'off',
+      'no-restricted-imports': 'off',
+      'no-restricted-syntax': 'off',
+    },
   },
 );

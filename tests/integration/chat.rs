@@ -176,6 +176,24 @@ async fn a_local_only_context_refuses_a_remote_model_and_nothing_is_stored() {
 }
 
 #[tokio::test]
+async fn a_local_only_context_refuses_a_model_that_a_local_server_hands_on() {
+    let world = World::new().await;
+    let local = world.scripted_provider().await;
+    assert_eq!(local.locality, ProviderLocality::Local);
+    world.use_model(local.id, "gpt-oss:120b-cloud").await;
+    let context = world.counselor().await;
+    let patch = ContextPatch { local_only: Some(true), ..ContextPatch::default() };
+    world.service.context_update(context.id, patch).await.unwrap();
+    let request = SendRequest::New { context_id: context.id, conversation_id: None, text: "hello".into(), agent_id: None };
+    let error = world.send(request.clone()).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::LocalOnly);
+    assert_eq!(world.conversations(context.id).await.total_count, 0);
+    world.use_model(local.id, "gpt-oss:20b").await;
+    world.server.push(Answer::reply(&["stays here"]));
+    assert_eq!(ended(&world.send(request).await.unwrap()).0.unwrap().content, "stays here");
+}
+
+#[tokio::test]
 async fn an_expired_context_refuses_to_chat() {
     let world = World::new().await;
     world.scripted_provider().await;

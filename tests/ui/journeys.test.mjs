@@ -95,6 +95,22 @@ journey(
   },
 );
 
+journey('a server that runs already shows its models', 'index.html?pace=4', {}, async (page) => {
+  await page.id('welcome-start').click();
+  await page.id('notice-accept').click();
+  await page.id('vault-create').click();
+  await typeBack(page);
+  await page.id('recovery-confirm').click();
+  await page.id('offer-localServer').nth(1).click();
+  await page.getByText('has no model that can chat').waitFor();
+  await page.getByText('Back', { exact: true }).click();
+  await page.id('offer-localServer').first().click();
+  assert.deepEqual(await page.id('server-model').count(), 1);
+  await page.shot('welcome-server');
+  await page.id('server-model').getByText('qwen3:8b').click();
+  await page.id('preset-calm-counselor').waitFor();
+});
+
 journey(
   'a recovery code that was never typed back is made anew',
   'index.html?vault=confirmRecovery',
@@ -276,6 +292,12 @@ journey('leaving this machine is asked for, staying is not', DEMO, {}, async (pa
   await page.id('model-chip').click();
   await page.getByText('qwen3:8b').click();
   await page.id('model-chip').getByText('qwen3:8b').waitFor();
+  await page.id('model-chip').click();
+  await page.getByText('gpt-oss:120b-cloud').click();
+  await page.getByText('the cloud of Ollama').waitFor();
+  await page.shot('remote-handed-on');
+  await page.id('confirm-no').click();
+  assert.equal(await page.id('model-chip').getAttribute('data-locality'), 'local');
 });
 
 journey('companions are made, edited and deleted', DEMO, {}, async (page) => {

@@ -43,7 +43,7 @@ pub use lifetime::{
 };
 pub use limits::{FieldError, Limits};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
-pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};
+pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};

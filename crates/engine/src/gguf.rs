@@ -3,6 +3,8 @@
 //!
 //! Source of the layout: the GGUF specification in the ggml repository, `docs/gguf.md`.
 
+mod tensor;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Seek};
 
@@ -81,7 +83,7 @@ impl Header {
         }
     }
 
-    /// Reads the header of a file of `size` bytes and checks that all tensors begin inside it.
+    /// Reads the header of a file of `size` bytes and checks that all tensors end inside it.
     pub fn read(reader: impl BufRead + Seek, size: u64) -> Result<Self, GgufError> {
         let mut source = Source { reader, position: 0, size, kept: 0 };
         if size < 4 || source.bytes::<4>()? != *b"GGUF" {
@@ -229,7 +231,7 @@ impl<R: BufRead + Seek> Source<R> {
         if alignment == 0 || alignment > 1 << 20 {
             return Err(GgufError::Damaged("the alignment"));
         }
-        let mut last = 0;
+        let mut end = 0;
         for _ in 0..count {
             let length = self.length()?;
             if length > MAX_KEY {
@@ -240,11 +242,12 @@ impl<R: BufRead + Seek> Source<R> {
             if dimensions > 4 {
                 return Err(GgufError::Damaged("a tensor's shape"));
             }
-            self.skip(u64::from(dimensions) * 8 + 4)?;
-            last = last.max(self.u64()?);
+            let shape = (0..dimensions).map(|_| self.u64()).collect::<Result<Vec<_>, _>>()?;
+            let size = tensor::size(self.u32()?, &shape).map_err(|_| GgufError::Damaged("a tensor's shape"))?;
+            end = end.max(self.u64()?.saturating_add(size));
         }
         let data = self.position.next_multiple_of(alignment);
-        let fits = data.checked_add(last).is_some_and(|begin| begin < self.size);
+        let fits = data.checked_add(end).is_some_and(|end| end <= self.size);
         if count == 0 || fits { Ok(()) } else { Err(GgufError::Cut) }
     }
 }

@@ -155,8 +155,12 @@ impl Supervisor {
         {
             return Ok(endpoint);
         }
+        if let Some(old) = &state.running {
+            // It stays in its place: whoever gives up this wait must not end it for those who use it.
+            old.wait_until_free().await;
+        }
         if let Some(old) = state.running.take() {
-            old.unload_when_free().await;
+            old.unload_now().await;
         }
         // Hostile or missing files end here, before a process is spent on them.
         crate::inspect(model_path)?;

@@ -1,13 +1,13 @@
 //! Which models a provider has, and how large their windows are.
 
 use crate::ProviderError;
+use crate::egress;
 use crate::endpoint::Endpoint;
 use crate::error::Site;
 use crate::http::{Call, HttpClient, Purpose};
 use crate::refusal::{self, Complaint};
-use crate::wire::ollama::runs_in_cloud;
 use chrono::Utc;
-use evenkeel_domain::{ModelInfo, ProviderKind};
+use evenkeel_domain::{ModelInfo, ProviderKind, ProviderLocality, runs_in_cloud};
 use futures::{StreamExt, stream};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ const PARALLEL_QUESTIONS: usize = 4;
 /// Names under which OpenAI-compatible servers state the window: OpenRouter and Together, vLLM,
 /// Groq, Mistral, Anthropic; the engine uses the first.
 const WINDOW_FIELDS: [&str; 5] = ["context_length", "max_model_len", "context_window", "max_context_length", "max_input_tokens"];
+/// Parts of the names of models that make embeddings and do not say so.
+const EMBEDDING_NAMES: [&str; 4] = ["embed", "bge-", "minilm", "gte-"];
 /// Window of Anthropic's models where the list does not say: all since Claude 2.1 have at least
 /// this (<https://docs.anthropic.com/en/docs/build-with-claude/context-windows>).
 const CLAUDE_WINDOW: u32 = 200_000;
@@ -29,7 +31,8 @@ const CLAUDE_WINDOW: u32 = 200_000;
 /// Windows come from the list itself, or from llama.cpp's `/props` (the window the server runs
 /// with, not the one the model was trained for), LM Studio's `/api/v0/models`, KoboldCpp's
 /// `/api/extra/true_max_context_length`, Ollama's `/api/show`. A window that cannot be found
-/// is `None`, never an error. With `local_only`, Ollama's cloud models are left out.
+/// is `None`, never an error. With `local_only`, models that
+/// a server on this machine hands on to a cloud are left out.
 ///
 /// # Errors
 /// Everything of [`HttpClient::send`], the typed refusals, and `Malformed` for an answer that
@@ -81,7 +84,7 @@ pub(crate) async fn list_names(endpoint: &Endpoint, client: &HttpClient, purpose
 fn model(endpoint: &Endpoint, entry: &Value) -> Option<ModelInfo> {
     let name = ["id", "name", "model"].iter().find_map(|field| entry[*field].as_str()).filter(|name| !name.is_empty())?;
     let elsewhere = entry["remote_host"].as_str().is_some_and(|host| !host.is_empty()) || runs_in_cloud(name);
-    if endpoint.kind == ProviderKind::Ollama && endpoint.local_only && elsewhere {
+    if endpoint.local_only && elsewhere {
         return None;
     }
     let mut window = WINDOW_FIELDS.iter().find_map(|field| number(&entry[*field]));
@@ -89,7 +92,17 @@ fn model(endpoint: &Endpoint, entry: &Value) -> Option<ModelInfo> {
         window = window.or(Some(CLAUDE_WINDOW));
     }
     let size_bytes = entry["size"].as_u64().or_else(|| entry["meta"]["size"].as_u64());
-    Some(ModelInfo { name: name.to_owned(), window, size_bytes, for_trying_out: false })
+    let locality = if elsewhere { ProviderLocality::Remote } else { egress::locality(&endpoint.base_url) };
+    let embedding = makes_embeddings(name, entry);
+    Some(ModelInfo { name: name.to_owned(), window, size_bytes, for_trying_out: false, locality, embedding })
+}
+
+/// Whether a model makes embeddings: by LM Studio's word for it, by the family that Ollama states, or
+/// by the names that such models have.
+fn makes_embeddings(name: &str, entry: &Value) -> bool {
+    let family = entry["details"]["family"].as_str().unwrap_or("");
+    let name = name.to_ascii_lowercase();
+    entry["type"] == "embeddings" || family.ends_with("bert") || EMBEDDING_NAMES.iter().any(|part| name.contains(part))
 }
 
 /// A window: a positive number of tokens.

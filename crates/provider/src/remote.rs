@@ -8,7 +8,7 @@ use crate::wire::{ReadFault, ReadResult, StreamReader, anthropic, ollama, openai
 use crate::{ChatRequest, EventStream, LanguageModel, ModelEvent, ProviderError, refusal};
 use async_trait::async_trait;
 use chrono::Utc;
-use evenkeel_domain::ProviderKind;
+use evenkeel_domain::{ProviderKind, runs_in_cloud};
 use futures::{StreamExt, stream};
 use reqwest::Method;
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ impl LanguageModel for RemoteModel {
         let kind = self.endpoint.kind;
         let mut call = self.endpoint.call(Method::POST, path(kind), Purpose::Chat)?;
         call.model = Some(request.model.clone());
-        if self.endpoint.local_only && kind == ProviderKind::Ollama && ollama::runs_in_cloud(&request.model) {
+        if self.endpoint.local_only && kind != ProviderKind::Engine && runs_in_cloud(&request.model) {
             return Err(ProviderError::LocalOnly { at: call.site().bare() });
         }
         let limit = match call.url.host_str() {

@@ -3,7 +3,7 @@
 
 mod server;
 
-use evenkeel_domain::{ErrorCode, ProviderKind, Role, Usage};
+use evenkeel_domain::{ErrorCode, ProviderKind, ProviderLocality, Role, Usage};
 use evenkeel_provider::*;
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -315,7 +315,10 @@ async fn local_only_refuses_what_is_elsewhere() {
     };
     assert_eq!(code(ProviderKind::OpenaiCompatible, "https://api.openai.com", "x").await, Some(ErrorCode::LocalOnly));
     let server = Server::start(|_| good(ProviderKind::Ollama)).await;
-    assert_eq!(code(ProviderKind::Ollama, &server.base, "gpt-oss:120b-cloud").await, Some(ErrorCode::LocalOnly));
+    // The same server speaks several formats, and hands the model on in each.
+    for kind in [ProviderKind::Ollama, ProviderKind::OpenaiCompatible, ProviderKind::Anthropic] {
+        assert_eq!(code(kind, &server.base, "gpt-oss:120b-cloud").await, Some(ErrorCode::LocalOnly), "{kind:?}");
+    }
     assert!(server.seen().is_empty());
     assert_eq!(code(ProviderKind::Ollama, &server.base, "llama3.2:1b").await, None);
     assert_eq!(server.seen().len(), 1);
@@ -401,9 +404,29 @@ async fn models_are_listed_with_their_windows() {
     let models = list(ProviderKind::Ollama, &server).await.unwrap();
     assert_eq!(names(&models), [("llama3.2:1b", Some(131_072)), ("big:120b-cloud", Some(131_072))]);
     assert_eq!(models[0].size_bytes, Some(1_300));
+    assert_eq!(
+        models.iter().map(|model| model.locality).collect::<Vec<_>>(),
+        [ProviderLocality::Local, ProviderLocality::Remote]
+    );
     let mut local = endpoint(ProviderKind::Ollama, &server.base);
     local.local_only = true;
     assert_eq!(names(&list_models(&local, &client).await.unwrap()), [("llama3.2:1b", Some(131_072))]);
+}
+
+#[tokio::test]
+async fn a_list_tells_what_runs_elsewhere_and_what_cannot_chat() {
+    let server = Server::start(|_| {
+        Reply::json(200, &json!({"data": [{"id": "llama3.2:1b"}, {"id": "gpt-oss:20b-cloud"}, {"id": "nomic-embed-text"}]}))
+    })
+    .await;
+    let mut endpoint = endpoint(ProviderKind::OpenaiCompatible, &server.base);
+    let models = list_models(&endpoint, &HttpClient::new(None)).await.unwrap();
+    let told: Vec<_> = models.iter().map(|model| (model.locality, model.embedding)).collect();
+    let (local, remote) = (ProviderLocality::Local, ProviderLocality::Remote);
+    assert_eq!(told, [(local, false), (remote, false), (local, true)]);
+    endpoint.local_only = true;
+    let models = list_models(&endpoint, &HttpClient::new(None)).await.unwrap();
+    assert_eq!(names(&models), [("llama3.2:1b", None), ("nomic-embed-text", None)]);
 }
 
 #[tokio::test]

@@ -44,8 +44,8 @@ pub use scheduler::{ExpiringContext, JobStatus};
 pub use view::{
     ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
     ExportFormat, LaterMessages, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft, PresetOverrides,
-    PresetPage, ProviderDraft, ProviderTest, RecommendedHistory, RecoverySheet, RecoveryWords, UnlockMethod, VaultOptions,
-    VaultState, VaultStatus,
+    PresetPage, ProviderDraft, ProviderTest, Recommendation, RecommendedHistory, RecoverySheet, RecoveryWords, UnlockMethod,
+    VaultOptions, VaultState, VaultStatus,
 };
 
 use chat::replies::Replies;

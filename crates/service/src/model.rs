@@ -3,6 +3,7 @@
 mod file;
 mod found;
 mod known_files;
+mod offer;
 mod tokenizer;
 mod window;
 
@@ -11,11 +12,9 @@ pub(crate) use known_files::KnownFiles;
 pub(crate) use window::Windows;
 
 use crate::provider::{KeyedProvider, keyed_provider};
-use crate::{EngineNotice, ModelOffer, OfferKind, Service, ServiceError};
-use evenkeel_domain::{
-    Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality,
-};
-use evenkeel_engine::{EngineEvent, EngineUse, default_model, inspect};
+use crate::{EngineNotice, ModelOffer, Service, ServiceError};
+use evenkeel_domain::{Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};
+use evenkeel_engine::{EngineEvent, EngineUse, ModelFile, default_model, inspect};
 use evenkeel_provider::{Endpoint, LanguageModel, connect};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -78,12 +77,19 @@ fn provider_removed(choice: &ModelChoice) -> ServiceError {
     ErrorBody::new(ErrorCode::NoModel, message).with("model", &choice.model).into()
 }
 
+impl Chosen {
+    /// Whether what it is asked stays on this machine.
+    pub fn is_local(&self) -> bool {
+        self.provider.locality_of(&self.choice.model) == ProviderLocality::Local
+    }
+}
+
 /// The words of a context that is local only are not sent elsewhere.
 fn may_answer(kept_here_by: Option<&str>, chosen: &Chosen) -> Result<(), ServiceError> {
-    let provider = &chosen.provider;
-    let Some(name) = kept_here_by.filter(|_| provider.locality == ProviderLocality::Remote) else { return Ok(()) };
-    let message = format!("{name} answers on this machine only, and {} is elsewhere; choose a local model", provider.name);
-    Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", &provider.name).into())
+    let (provider, model) = (&chosen.provider.name, &chosen.choice.model);
+    let Some(name) = kept_here_by.filter(|_| !chosen.is_local()) else { return Ok(()) };
+    let message = format!("{name} answers on this machine only, and {model} of {provider} runs elsewhere; choose a local model");
+    Err(ErrorBody::new(ErrorCode::LocalOnly, message).with("provider", provider).with("model", model).into())
 }
 
 impl Service {
@@ -145,7 +151,7 @@ impl Service {
         };
         let engine = self.engine().endpoint(file, Some(chosen.window)).await?;
         let endpoint = Endpoint {
-            kind: ProviderKind::OpenaiCompatible,
+            kind: ProviderKind::Engine,
             base_url: engine.base_url.clone(),
             key: Some(engine.token.clone()),
             extra_headers: std::collections::BTreeMap::new(),
@@ -166,12 +172,7 @@ impl Service {
             listed
                 .filter_map(|(name, path, for_trying_out)| {
                     let file = inspect(&path).ok()?;
-                    Some(ModelInfo {
-                        name,
-                        window: Some(usable_window(file.window)),
-                        size_bytes: Some(file.size_bytes),
-                        for_trying_out,
-                    })
+                    Some(file_info(name, &file, for_trying_out))
                 })
                 .collect()
         };
@@ -184,20 +185,10 @@ impl Service {
     /// The vault is locked.
     pub async fn model_offers(&self) -> Result<Vec<ModelOffer>, ServiceError> {
         let engine = self.engine_provider().await?;
-        let mut offers: Vec<ModelOffer> = self.provider_detect().await.into_iter().map(server_offer).collect();
-        for model in self.engine_models().await? {
-            offers.push(engine_offer(engine.id, model));
-        }
-        offers.push(recommended());
-        offers.push(ModelOffer {
-            kind: OfferKind::Cloud,
-            title: "Cloud provider".into(),
-            detail: "OpenAI, Anthropic, OpenRouter and others, with your own key; your messages leave this machine".into(),
-            choice: None,
-            server: None,
-            for_trying_out: false,
-            fits: true,
-        });
+        let mut offers: Vec<ModelOffer> = self.provider_detect().await.into_iter().map(offer::server_offer).collect();
+        let files = self.engine_models().await?.into_iter().filter(|model| !model.embedding);
+        offers.extend(files.map(|model| offer::engine_offer(engine.id, model)));
+        offers.extend([offer::recommended(), offer::cloud_offer()]);
         Ok(offers)
     }
 
@@ -239,6 +230,18 @@ fn usable_window(stated: u32) -> u32 {
     if stated == 0 { UNKNOWN_WINDOW } else { stated.min(ENGINE_WINDOW) }
 }
 
+/// What the lists show of a model file.
+fn file_info(name: String, file: &ModelFile, for_trying_out: bool) -> ModelInfo {
+    ModelInfo {
+        name,
+        window: Some(usable_window(file.window)),
+        size_bytes: Some(file.size_bytes),
+        for_trying_out,
+        locality: ProviderLocality::Local,
+        embedding: file.embedding,
+    }
+}
+
 /// What the window is told of the engine.
 pub(crate) fn notice(event: &EngineEvent) -> EngineNotice {
     match event {
@@ -248,60 +251,5 @@ pub(crate) fn notice(event: &EngineEvent) -> EngineNotice {
             kind: crate::EngineNoticeKind::Crashed,
             message: "the built-in engine stopped; it starts again with the next message".into(),
         },
-    }
-}
-
-fn server_offer(server: crate::DetectedServer) -> ModelOffer {
-    let models = server.models.len();
-    ModelOffer {
-        kind: OfferKind::LocalServer,
-        title: server.name.clone(),
-        detail: format!("runs on this machine at {} with {models} models", server.base_url),
-        choice: None,
-        server: Some(server),
-        for_trying_out: false,
-        fits: true,
-    }
-}
-
-fn engine_offer(provider_id: ProviderId, model: ModelInfo) -> ModelOffer {
-    let megabytes = model.size_bytes.unwrap_or_default() / 1_000_000;
-    ModelOffer {
-        kind: OfferKind::BuiltIn,
-        title: model.name.clone(),
-        detail: format!("{megabytes} MB, window of {} tokens, on this machine", model.window.unwrap_or(UNKNOWN_WINDOW)),
-        choice: Some(ModelChoice { provider_id, model: model.name }),
-        server: None,
-        for_trying_out: model.for_trying_out,
-        fits: true,
-    }
-}
-
-/// Free memory in bytes; 0 where the system does not say.
-fn available_memory() -> u64 {
-    sysinfo::System::new().map_or(0, |mut system| {
-        system.refresh_memory();
-        system.available_memory()
-    })
-}
-
-/// A model size that fits free memory: weights at four bits and the cache of a 16K window.
-fn recommended() -> ModelOffer {
-    let gigabytes = available_memory() / 1_000_000_000;
-    let (title, needs) = match gigabytes {
-        24.. => ("a 24–32B instruct model, Q4_K_M GGUF", 20),
-        12.. => ("a 12–14B instruct model, Q4_K_M GGUF", 10),
-        7.. => ("a 7–8B instruct model, Q4_K_M GGUF", 6),
-        4.. => ("a 3–4B instruct model, Q4_K_M GGUF", 3),
-        _ => ("a 1–2B instruct model, Q4_K_M GGUF", 2),
-    };
-    ModelOffer {
-        kind: OfferKind::Recommended,
-        title: title.into(),
-        detail: format!("{gigabytes} GB of memory are free, this needs about {needs} GB; pick a file you have downloaded"),
-        choice: None,
-        server: None,
-        for_trying_out: false,
-        fits: gigabytes >= needs,
     }
 }

@@ -84,7 +84,7 @@ impl Service {
         };
         for name in &provider.manual_models {
             if !models.iter().any(|model| &model.name == name) {
-                models.push(ModelInfo { name: name.clone(), window: None, size_bytes: None, for_trying_out: false });
+                models.push(by_hand(&provider, name));
             }
         }
         if let Some(window) = provider.window_override {
@@ -163,6 +163,12 @@ impl Service {
             local_only,
         })
     }
+}
+
+/// A model of which only the name is known.
+fn by_hand(provider: &Provider, name: &str) -> ModelInfo {
+    let locality = provider.locality_of(name);
+    ModelInfo { name: name.to_owned(), window: None, size_bytes: None, for_trying_out: false, locality, embedding: false }
 }
 
 /// A provider with its API key, still wrapped.

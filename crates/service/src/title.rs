@@ -5,7 +5,7 @@
 
 use crate::model::{Chosen, Ready};
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Conversation, ConversationId, Feature, Message, ProviderId, ProviderLocality, Role, TitleSource};
+use evenkeel_domain::{Conversation, ConversationId, Feature, Message, Provider, ProviderLocality, Role, TitleSource};
 use evenkeel_provider::{ChatMessage, ChatRequest, ModelEvent};
 use futures::StreamExt;
 use std::collections::HashMap;
@@ -176,14 +176,15 @@ fn has_replies(messages: &[Message]) -> bool {
 /// A small model's title says less than the user's own words; one elsewhere may read only what it
 /// was sent before.
 fn may_read(chosen: &Chosen, messages: &[Message]) -> bool {
-    let is_local = chosen.provider.locality == ProviderLocality::Local;
-    !chosen.is_small && (is_local || has_seen(chosen.provider.id, messages))
+    !chosen.is_small && (chosen.is_local() || has_seen(&chosen.provider, messages))
 }
 
-/// Whether the newest reply came from a provider, which then was sent what stands before it.
-fn has_seen(provider: ProviderId, messages: &[Message]) -> bool {
-    let newest = messages.iter().rfind(|message| message.role == Role::Assistant);
-    newest.and_then(|reply| reply.model.as_ref()).is_some_and(|model| model.provider_id == provider)
+/// Whether the newest reply came from a model of this provider that runs elsewhere, which then was
+/// sent what stands before it.
+fn has_seen(provider: &Provider, messages: &[Message]) -> bool {
+    let newest = messages.iter().rfind(|message| message.role == Role::Assistant).and_then(|reply| reply.model.as_ref());
+    let elsewhere = |model: &str| provider.locality_of(model) == ProviderLocality::Remote;
+    newest.is_some_and(|choice| choice.provider_id == provider.id && elsewhere(&choice.model))
 }
 
 async fn title_by(ready: &Ready, chosen: &Chosen, messages: &[Message]) -> Result<Asked, ServiceError> {

@@ -278,6 +278,23 @@ pub struct ModelFileRemoval {
     pub is_loaded: bool,
 }
 
+/// A size of models that runs well on this machine, for a file that is still to be got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Recommendation {
+    /// Fewest weights, in billions.
+    pub from_billions: u32,
+    /// Most weights, in billions.
+    pub to_billions: u32,
+    /// Memory that it takes at four bits a weight, in gigabytes.
+    pub needs_gigabytes: u32,
+    /// Memory that is free, in gigabytes.
+    pub free_gigabytes: u32,
+    /// Tokens in a second that the processor may be expected to write; 0 = less than one.
+    pub tokens_per_second: u32,
+}
+
 /// One model that a new user can begin with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -285,14 +302,16 @@ pub struct ModelFileRemoval {
 pub struct ModelOffer {
     /// What kind.
     pub kind: OfferKind,
-    /// Name of the model or server.
-    pub title: String,
-    /// Facts: size, memory, window.
-    pub detail: String,
+    /// Name of the model or server; empty where the kind says all.
+    pub name: String,
+    /// What is known of the model file, where it is one that is there.
+    pub model: Option<ModelInfo>,
     /// What to set as the default; `None` where something has to be entered first.
     pub choice: Option<ModelChoice>,
     /// The server to add as a provider when it is chosen.
     pub server: Option<DetectedServer>,
+    /// What to look for, where a file is still to be got.
+    pub recommendation: Option<Recommendation>,
     /// Small, for trying out.
     pub for_trying_out: bool,
     /// Free memory is enough.

@@ -12,8 +12,15 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
+
+/// While a prompt is read, a sign of life is sent this often: less than the shortest time that may be
+/// set for a provider's silence, 5 s.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(4);
+/// A comment of the event stream, which readers skip.
+const COMMENT: &str = ": reading the prompt\n\n";
 
 /// Answers a chat request. Dropping the answer (the client went away) ends the computing.
 pub(crate) async fn complete(State(app): State<Arc<App>>, body: Bytes) -> Result<Response, ApiError> {
@@ -28,13 +35,9 @@ pub(crate) async fn complete(State(app): State<Arc<App>>, body: Bytes) -> Result
     let (stream, include_usage) = (request.stream, request.stream_options.include_usage);
     let busy = app.busy();
     let events = begin(&app, request).await?;
-    let mut reply = Reply { events, identity, include_usage, _busy: busy };
-    match reply.events.recv().await {
-        Some(Generated::Started) => {}
-        Some(Generated::Failed(error)) => return Err(error.into()),
-        _ => return Err(gone()),
-    }
-    if stream { Ok(reply.stream()) } else { reply.whole().await }
+    let mut reply = Reply { events, identity, include_usage, reading: true, _busy: Some(busy) };
+    reply.begun(stream.then_some(SIGN_OF_LIFE)).await?;
+    if stream { Ok(reply.stream(SIGN_OF_LIFE)) } else { reply.whole().await }
 }
 
 async fn begin(app: &Arc<App>, mut request: ChatRequest) -> Result<UnboundedReceiver<Generated>, ApiError> {
@@ -69,10 +72,31 @@ struct Reply {
     events: UnboundedReceiver<Generated>,
     identity: Identity,
     include_usage: bool,
-    _busy: super::http::Busy,
+    /// The prompt is still being read.
+    reading: bool,
+    /// Counts it as running until it is dropped.
+    _busy: Option<super::http::Busy>,
 }
 
 impl Reply {
+    /// Waits until the prompt has been read, so that what goes wrong before has its own status; with a
+    /// limit not longer than that, since a reader that hears nothing at all gives up.
+    async fn begun(&mut self, limit: Option<Duration>) -> Result<(), ApiError> {
+        let first = match limit {
+            None => self.events.recv().await,
+            Some(limit) => match timeout(limit, self.events.recv()).await {
+                Ok(first) => first,
+                Err(_) => return Ok(()),
+            },
+        };
+        match first {
+            Some(Generated::Started) => self.reading = false,
+            Some(Generated::Failed(error)) => return Err(error.into()),
+            _ => return Err(gone()),
+        }
+        Ok(())
+    }
+
     async fn whole(mut self) -> Result<Response, ApiError> {
         let mut text = String::new();
         loop {
@@ -96,15 +120,12 @@ impl Reply {
         })
     }
 
-    fn stream(self) -> Response {
-        let first = self.chunk(&json!({"role": "assistant", "content": ""}), None);
-        let body = stream::unfold((self, Some(first)), |(mut reply, first)| async move {
+    fn stream(self, every: Duration) -> Response {
+        let first = if self.reading { COMMENT.to_owned() } else { self.opening() };
+        let body = stream::unfold((self, Some(first)), move |(mut reply, first)| async move {
             let text = match first {
                 Some(text) => text,
-                None => {
-                    let event = reply.events.recv().await?;
-                    reply.lines(event)
-                }
+                None => reply.more(every).await?,
             };
             Some((Ok::<_, std::convert::Infallible>(text), (reply, None)))
         });
@@ -112,9 +133,27 @@ impl Reply {
         (headers, Body::from_stream(body)).into_response()
     }
 
+    /// What is sent next; None at the end.
+    async fn more(&mut self, every: Duration) -> Option<String> {
+        let event = if self.reading {
+            match timeout(every, self.events.recv()).await {
+                Ok(event) => event?,
+                Err(_) => return Some(COMMENT.to_owned()),
+            }
+        } else {
+            self.events.recv().await?
+        };
+        self.reading = false;
+        Some(self.lines(event))
+    }
+
+    fn opening(&self) -> String {
+        self.chunk(&json!({"role": "assistant", "content": ""}), None)
+    }
+
     fn lines(&self, event: Generated) -> String {
         match event {
-            Generated::Started => String::new(),
+            Generated::Started => self.opening(),
             Generated::Text(text) => self.chunk(&json!({"content": text}), None),
             // No [DONE] after an error: the reader must not take the reply for a whole one.
             Generated::Failed(error) => data(&ApiError::from(error).body()),
@@ -156,4 +195,72 @@ fn gone() -> ApiError {
 
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use tokio::sync::mpsc::UnboundedSender;
+
+    const EVERY: Duration = Duration::from_millis(20);
+
+    fn reply() -> (UnboundedSender<Generated>, Reply) {
+        let (sender, events) = unbounded_channel();
+        let identity = Identity { id: "r".into(), created: 0, model: "m".into() };
+        (sender, Reply { events, identity, include_usage: false, reading: true, _busy: None })
+    }
+
+    fn outcome() -> Outcome {
+        let (prompt_tokens, cached_tokens, completion_tokens) = (1, 0, 1);
+        let (prompt_time, completion_time) = (Duration::ZERO, Duration::ZERO);
+        Outcome { cut_short: false, prompt_tokens, cached_tokens, completion_tokens, prompt_time, completion_time }
+    }
+
+    async fn body(response: Response) -> String {
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_prompt_that_takes_long_is_read_under_signs_of_life() {
+        let (sender, mut reply) = reply();
+        reply.begun(Some(EVERY)).await.unwrap();
+        assert!(reply.reading, "nothing has begun");
+        tokio::spawn(async move {
+            tokio::time::sleep(EVERY * 5).await;
+            for event in [Generated::Started, Generated::Text("Hi".into()), Generated::Finished(outcome())] {
+                sender.send(event).unwrap();
+            }
+        });
+        let text = body(reply.stream(EVERY)).await;
+        let (signs, answer) = text.split_at(text.find("data: ").unwrap());
+        assert!(signs.matches(COMMENT).count() >= 3 && signs.replace(COMMENT, "").is_empty(), "{text}");
+        assert!(!answer.contains(COMMENT) && answer.contains("\"role\":\"assistant\"") && answer.contains("Hi"), "{text}");
+        assert!(answer.ends_with("data: [DONE]\n\n"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_failure_under_signs_of_life_is_told_with_its_reason_and_is_no_end() {
+        let (sender, mut reply) = reply();
+        reply.begun(Some(EVERY)).await.unwrap();
+        sender.send(Generated::Failed(SlotError::NoMemory { window: 99 })).unwrap();
+        drop(sender);
+        let text = body(reply.stream(EVERY)).await;
+        assert!(text.contains("\"error\"") && text.contains("not enough memory") && !text.contains("[DONE]"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_failure_before_the_first_sign_has_its_own_status() {
+        let (sender, mut reply) = reply();
+        sender.send(Generated::Failed(SlotError::NoMemory { window: 99 })).unwrap();
+        assert!(reply.begun(Some(EVERY)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_ends_without_a_word_is_told() {
+        let (sender, mut reply) = reply();
+        drop(sender);
+        assert!(reply.begun(None).await.is_err());
+    }
 }

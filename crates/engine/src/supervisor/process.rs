@@ -147,16 +147,17 @@ impl Running {
         })
     }
 
-    pub async fn unload_when_free(self) {
+    /// Waits until nobody uses it. From then on it is nobody's any more and only to be unloaded.
+    pub async fn wait_until_free(&self) {
         let mut uses = self.life.uses.subscribe();
         while !self.life.end_if_free() {
             if uses.changed().await.is_err() {
                 break;
             }
         }
-        self.unload_now().await;
     }
 
+    /// Ends the child, as dropping this does, and waits until it is gone.
     pub async fn unload_now(mut self) {
         self.stop.take();
         let _ = self.ended.wait_for(|ended| *ended).await;
@@ -205,6 +206,8 @@ impl Spawn<'_> {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.options.program);
         command.args(&self.options.args).env_clear().kill_on_drop(true);
+        // Or a debugger that ggml starts when it gives up writes into the child's own output.
+        command.env("GGML_NO_BACKTRACE", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.envs(KEPT_VARIABLES.into_iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value))));
         command

@@ -4,6 +4,7 @@
 
 mod chat;
 mod embedding;
+mod hostile;
 mod process;
 mod supervisor;
 mod support;

@@ -1,4 +1,5 @@
 use crate::support::{Engine, PROGRAM, TOKEN, computing, model, user};
+use evenkeel_domain::ErrorCode;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -57,6 +58,23 @@ fn a_model_cut_anywhere_is_refused() {
         let (code, message) = refusal(&path);
         assert!(code == "model_file_invalid" && message.contains("cut"), "{part}: {message}");
     }
+}
+
+#[test]
+fn a_model_cut_in_its_last_tensor_is_refused_before_a_process_is_spent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.gguf");
+    let whole = std::fs::read(model()).unwrap();
+    // The last tensor is a row of 576 numbers of 32 bits, and the file ends with it.
+    let last = 576 * 4;
+    for missing in [1, 8, last / 2, last - 1] {
+        std::fs::write(&path, &whole[..whole.len() - missing]).unwrap();
+        let error = evenkeel_engine::inspect(&path).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ModelFileInvalid);
+        assert!(error.to_string().contains("ends before its contents do"), "{missing}: {error}");
+    }
+    std::fs::write(&path, &whole).unwrap();
+    assert_eq!(evenkeel_engine::inspect(&path).unwrap().size_bytes, whole.len() as u64);
 }
 
 #[test]

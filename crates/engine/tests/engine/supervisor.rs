@@ -1,17 +1,17 @@
 use crate::support::{Answer, PROGRAM, computing, model, request};
 use evenkeel_domain::ErrorCode;
-use evenkeel_engine::{EngineEndpoint, EngineError, EngineEvent, Supervisor, SupervisorOptions};
+use evenkeel_engine::{EngineEndpoint, EngineError, EngineEvent, ModelFileError, Supervisor, SupervisorOptions};
 use secrecy::ExposeSecret;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::Receiver;
 
-fn options(program: &str) -> SupervisorOptions {
+pub fn options(program: &str) -> SupervisorOptions {
     SupervisorOptions { args: vec![], ..SupervisorOptions::new(program.into()) }
 }
 
-async fn next(events: &mut Receiver<EngineEvent>) -> EngineEvent {
+pub async fn next(events: &mut Receiver<EngineEvent>) -> EngineEvent {
     tokio::time::timeout(Duration::from_secs(30), events.recv()).await.expect("an event").unwrap()
 }
 
@@ -26,7 +26,7 @@ fn status(endpoint: &EngineEndpoint, token: &str) -> u16 {
     .status
 }
 
-fn answers(endpoint: &EngineEndpoint) -> bool {
+pub fn answers(endpoint: &EngineEndpoint) -> bool {
     status(endpoint, endpoint.token.expose_secret()) == 200
 }
 
@@ -93,6 +93,26 @@ async fn another_window_replaces_the_child_once_it_is_free() {
 
 #[tokio::test]
 #[allow(clippy::await_holding_lock)]
+async fn who_gives_up_waiting_for_another_model_leaves_the_held_one_alone() {
+    let _computing = computing();
+    let supervisor = Supervisor::new(options(PROGRAM));
+    let mut events = supervisor.events();
+    let first = supervisor.endpoint(&model(), Some(512)).await.unwrap();
+    assert!(matches!(next(&mut events).await, EngineEvent::Started { .. }));
+    let waited = tokio::time::timeout(Duration::from_millis(200), supervisor.endpoint(&model(), Some(1024))).await;
+    assert!(waited.is_err(), "a held model was taken away");
+    // What ends a child is told within this time.
+    assert!(tokio::time::timeout(Duration::from_millis(500), events.recv()).await.is_err(), "the held model was ended");
+    assert!(answers(&first) && !first.hold.has_crashed());
+    let again = supervisor.endpoint(&model(), Some(512)).await.unwrap();
+    assert_eq!(again.pid, first.pid);
+    drop((first, again));
+    assert_eq!(supervisor.endpoint(&model(), Some(1024)).await.unwrap().window, 1024);
+    supervisor.shutdown().await;
+}
+
+#[tokio::test]
+#[allow(clippy::await_holding_lock)]
 async fn the_child_sees_no_secret_in_arguments_and_little_of_the_environment() {
     let _computing = computing();
     let supervisor = Supervisor::new(options(PROGRAM));
@@ -150,7 +170,7 @@ async fn bad_files_and_programs_are_typed_errors() {
     let whole = std::fs::read(model()).unwrap();
     std::fs::write(&cut, &whole[..whole.len() - 1000]).unwrap();
     let error = supervisor.endpoint(&cut, None).await.unwrap_err();
-    assert!(matches!(error, EngineError::Refused { code: ErrorCode::ModelFileInvalid, .. }), "{error}");
+    assert!(matches!(error, EngineError::ModelFile(ModelFileError::Invalid { .. })), "{error}");
     let missing = Supervisor::new(options("/nowhere/evenkeel"));
     assert_eq!(code(missing.endpoint(&model(), None).await), ErrorCode::EngineUnavailable);
 }

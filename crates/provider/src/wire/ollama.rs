@@ -48,13 +48,6 @@ pub fn render(request: &ChatRequest) -> Result<Vec<u8>, serde_json::Error> {
     })
 }
 
-/// Whether a model's name says that Ollama hands the request on to its cloud
-/// (`gpt-oss:120b-cloud`).
-#[must_use]
-pub fn runs_in_cloud(model: &str) -> bool {
-    model.rsplit_once(':').is_some_and(|(_, tag)| tag == "cloud" || tag.ends_with("-cloud"))
-}
-
 /// A reader of the streamed reply. Its end is `"done": true`; without it the reply is broken off.
 #[must_use]
 pub fn reader() -> Box<dyn StreamReader> {

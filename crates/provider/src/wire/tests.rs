@@ -243,12 +243,6 @@ fn dialects_of_compatible_servers_are_read() {
     assert_eq!(found[..2], [called("x"), called("y")]);
 }
 
-#[test]
-fn cloud_models_of_ollama_are_known_by_name() {
-    assert!(ollama::runs_in_cloud("gpt-oss:120b-cloud") && ollama::runs_in_cloud("glm-4.6:cloud"));
-    assert!(!ollama::runs_in_cloud("cloud") && !ollama::runs_in_cloud("llama3.2:3b") && !ollama::runs_in_cloud("x/cloud:latest"));
-}
-
 /// A sample with some bytes replaced, and places to cut it.
 fn damaged() -> impl Strategy<Value = (usize, Vec<u8>, Vec<usize>)> {
     let samples = [OPENAI, ANTHROPIC, OLLAMA, "{\n \"error\": \"x\"\n}\n", "<p>\r\n\rhello", "data: {\"a\":\ndata: 1}\n\n"];

@@ -1,6 +1,6 @@
 //! Model files of the engine: added, and taken off the list again.
 
-use super::{BUILT_IN, usable_window};
+use super::{BUILT_IN, file_info};
 use crate::{ModelFileRemoval, Service, ServiceError};
 use evenkeel_domain::{ErrorBody, ErrorCode, ModelChoice, ModelFileId, ModelInfo};
 use evenkeel_engine::inspect;
@@ -48,7 +48,7 @@ impl Service {
                 Ok(row.name)
             })
             .await?;
-        Ok(ModelInfo { name, window: Some(usable_window(file.window)), size_bytes: Some(file.size_bytes), for_trying_out: false })
+        Ok(file_info(name, &file, false))
     }
 
     /// What taking a model file off the engine's list would mean; changes nothing.

@@ -1532,6 +1532,10 @@ export type ModelInfo_Deserialize = {
 	sizeBytes?: number | null,
 	/**  True for the model that ships with the app: small, for trying out. */
 	forTryingOut: boolean,
+	/**  Where it runs: a server on this machine may hand its requests on. */
+	locality: ProviderLocality,
+	/**  It makes embeddings and cannot chat, as far as its name or its server says. */
+	embedding: boolean,
 };
 
 /**  What is known of a model. */
@@ -1544,6 +1548,10 @@ export type ModelInfo_Serialize = {
 	sizeBytes: number | null,
 	/**  True for the model that ships with the app: small, for trying out. */
 	forTryingOut: boolean,
+	/**  Where it runs: a server on this machine may hand its requests on. */
+	locality: ProviderLocality,
+	/**  It makes embeddings and cannot chat, as far as its name or its server says. */
+	embedding: boolean,
 };
 
 /**  One model that a new user can begin with. */
@@ -1553,14 +1561,16 @@ export type ModelOffer = ModelOffer_Serialize | ModelOffer_Deserialize;
 export type ModelOffer_Deserialize = {
 	/**  What kind. */
 	kind: OfferKind,
-	/**  Name of the model or server. */
-	title: string,
-	/**  Facts: size, memory, window. */
-	detail: string,
+	/**  Name of the model or server; empty where the kind says all. */
+	name: string,
+	/**  What is known of the model file, where it is one that is there. */
+	model?: ModelInfo_Deserialize | null,
 	/**  What to set as the default; `None` where something has to be entered first. */
 	choice?: ModelChoice | null,
 	/**  The server to add as a provider when it is chosen. */
 	server?: DetectedServer_Deserialize | null,
+	/**  What to look for, where a file is still to be got. */
+	recommendation?: Recommendation | null,
 	/**  Small, for trying out. */
 	forTryingOut: boolean,
 	/**  Free memory is enough. */
@@ -1571,14 +1581,16 @@ export type ModelOffer_Deserialize = {
 export type ModelOffer_Serialize = {
 	/**  What kind. */
 	kind: OfferKind,
-	/**  Name of the model or server. */
-	title: string,
-	/**  Facts: size, memory, window. */
-	detail: string,
+	/**  Name of the model or server; empty where the kind says all. */
+	name: string,
+	/**  What is known of the model file, where it is one that is there. */
+	model: ModelInfo_Serialize | null,
 	/**  What to set as the default; `None` where something has to be entered first. */
 	choice: ModelChoice | null,
 	/**  The server to add as a provider when it is chosen. */
 	server: DetectedServer_Serialize | null,
+	/**  What to look for, where a file is still to be got. */
+	recommendation: Recommendation | null,
 	/**  Small, for trying out. */
 	forTryingOut: boolean,
 	/**  Free memory is enough. */
@@ -2015,6 +2027,20 @@ export type Provider_Serialize = {
 	windowOverride: number | null,
 	/**  Seconds without a byte before a request counts as failed, 5–3,600. */
 	timeoutSeconds: number,
+};
+
+/**  A size of models that runs well on this machine, for a file that is still to be got. */
+export type Recommendation = {
+	/**  Fewest weights, in billions. */
+	fromBillions: number,
+	/**  Most weights, in billions. */
+	toBillions: number,
+	/**  Memory that it takes at four bits a weight, in gigabytes. */
+	needsGigabytes: number,
+	/**  Memory that is free, in gigabytes. */
+	freeGigabytes: number,
+	/**  Tokens in a second that the processor may be expected to write; 0 = less than one. */
+	tokensPerSecond: number,
 };
 
 /**  The history budget that suits a model. */

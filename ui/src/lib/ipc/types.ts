@@ -4,9 +4,11 @@
  */
 import type { Noun } from './bindings';
 import type { CareCard } from './care';
+import type { ModelInfo } from './models';
 import type { ContextExpiring, UpkeepSettings } from './upkeep';
 
 export type * from './care';
+export type * from './models';
 export type * from './upkeep';
 
 export type ErrorCode =
@@ -101,24 +103,6 @@ export type UnlockMethod =
 export interface ModelChoice {
   providerId: string;
   model: string;
-}
-
-export interface ModelInfo {
-  name: string;
-  /** Context window in tokens, where known. */
-  window: number | null;
-  sizeBytes: number | null;
-  forTryingOut: boolean;
-}
-
-/** What taking a model file off the engine's list means. */
-export interface ModelFileRemoval {
-  name: string;
-  path: string;
-  /** The file is deleted from the disk too. */
-  deletesFile: boolean;
-  isDefault: boolean;
-  isLoaded: boolean;
 }
 
 export interface Context {
@@ -334,25 +318,6 @@ export interface ProviderDraft {
 export interface ProviderTest {
   models: ModelInfo[];
   millis: number;
-}
-
-export interface DetectedServer {
-  kind: ProviderKind;
-  name: string;
-  baseUrl: string;
-  models: ModelInfo[];
-}
-
-export type OfferKind = 'builtIn' | 'localServer' | 'recommended' | 'cloud';
-
-export interface ModelOffer {
-  kind: OfferKind;
-  title: string;
-  detail: string;
-  choice: ModelChoice | null;
-  server: DetectedServer | null;
-  forTryingOut: boolean;
-  fits: boolean;
 }
 
 export type Theme = 'system' | 'light' | 'dark';

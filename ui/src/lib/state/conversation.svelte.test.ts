@@ -166,6 +166,34 @@ describe('a reply that another window began', () => {
   });
 });
 
+describe('a new conversation', () => {
+  it('is stopped as soon as it has an id, if that was wished before', async () => {
+    await enter({ pace: 5 });
+    app.chat.begin(app.contexts.list[0]?.id ?? '');
+    await vi.waitFor(() => expect(current().isLoaded).toBe(true));
+    const stop = vi.spyOn(backend, 'chatStop');
+    const sent = current().send('a long one please');
+    expect([current().busy, current().id]).toEqual([true, null]);
+    void current().stop();
+    expect([current().stopping, stop.mock.calls.length]).toEqual([true, 0]);
+    await sent;
+    expect(stop.mock.calls).toEqual([[current().id]]);
+    // Nothing of the reply had arrived.
+    expect(current().messages.map((message) => message.role)).toEqual(['user']);
+    expect([current().busy, current().stopping]).toEqual([false, false]);
+  });
+
+  it('forgets the wish to stop what never began', async () => {
+    app.chat.begin(app.contexts.list[0]?.id ?? '');
+    await vi.waitFor(() => expect(current().isLoaded).toBe(true));
+    vi.spyOn(backend, 'chatSend').mockRejectedValueOnce(failure('no_model', 'none'));
+    const sent = current().send('hello');
+    await current().stop();
+    expect(await sent).toBe(false);
+    expect([current().busy, current().stopping]).toEqual([false, false]);
+  });
+});
+
 describe('the meter', () => {
   const counted = (historyTokens: number): TokenMeter => ({
     historyTokens,

@@ -110,11 +110,11 @@ export class OpenConversation extends Branch {
 
   async stop(): Promise<void> {
     const { id } = this;
-    if (!this.busy || id === null) return;
-    this.stopping = await this.attempt(async () => {
-      this.stopping = true;
-      await this.backend.chatStop(id);
-    });
+    if (!this.busy) return;
+    this.stopping = true;
+    // A new conversation has its id with its first event, and is stopped then.
+    if (id === null) return;
+    this.stopping = await this.attempt(() => this.backend.chatStop(id));
     if (!this.busy) this.stopping = false;
   }
 
@@ -160,6 +160,7 @@ export class OpenConversation extends Branch {
     }
     if (this.reply === reply) {
       this.reply = null;
+      this.stopping = false;
       await this.reload();
     }
     return reply.id !== null;
@@ -189,6 +190,7 @@ export class OpenConversation extends Branch {
     if (born) this.composer.rekey({ conversation: event.conversation.id });
     void this.composer.flush();
     if (born) this.onBorn(event.conversation);
+    if (this.stopping) void this.stop();
   }
 
   private end(reply: Reply, message: Message | null, error: ErrorBody | null): void {

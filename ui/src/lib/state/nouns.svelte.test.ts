@@ -107,6 +107,29 @@ describe('providers', () => {
     expect(providers.leavesMachine(local, { providerId: 'unknown', model: 'x' })).toBe(true);
   });
 
+  it('know the models that a server on this machine hands on', async () => {
+    const backend = fakeBackend();
+    const providers = new Providers(backend);
+    await providers.load();
+    const at = (model: string, providerId = 'provider-ollama') => ({ providerId, model });
+    for (const name of ['gpt-oss:120b-cloud', 'glm-4.6:cloud', 'GPT-OSS:20B-Cloud']) {
+      expect(providers.isRemote(at(name))).toBe(true);
+      expect(providers.leavesMachine(at('qwen3:8b'), at(name))).toBe(true);
+      // A file of the engine may have any name.
+      expect(providers.isRemote(at(name, 'engine'))).toBe(false);
+    }
+    for (const name of ['qwen3:8b', 'cloud', 'x/cloud:latest', 'cloudy:7b'])
+      expect(providers.isRemote(at(name))).toBe(false);
+    const [one] = await backend.providerModels('provider-ollama');
+    if (!one) throw new Error('no model');
+    vi.spyOn(backend, 'providerModels').mockResolvedValue([
+      { ...one, name: 'copied', locality: 'remote' },
+    ]);
+    expect(providers.isRemote(at('copied'))).toBe(false);
+    await providers.stock();
+    expect(providers.isRemote(at('copied'))).toBe(true);
+  });
+
   it('list models of each although one fails', async () => {
     const backend = fakeBackend();
     const real = backend.providerModels;
@@ -147,6 +170,43 @@ describe('providers', () => {
     const { locality: _l, keyHint: _k, ...rest } = cloud;
     expect((await providers.save({ ...rest, key: null })).keyHint).toBe('4f2a');
     expect((await providers.save({ ...rest, key: 'sk-12345678' })).keyHint).toBe('5678');
+  });
+});
+
+describe('settings that are changed quickly', () => {
+  async function slow() {
+    const backend = fakeBackend({ demo: true });
+    const app = new App(backend);
+    await app.settings.load();
+    const answers: ((fails: boolean) => void)[] = [];
+    vi.spyOn(backend, 'settingsSave').mockImplementation(
+      (value) =>
+        new Promise((resolve, reject) =>
+          answers.push((fails) => (fails ? reject(new Error('disk gone')) : resolve(value))),
+        ),
+    );
+    return { settings: app.settings, answers };
+  }
+
+  it('keep the newest choice although an older answer comes last', async () => {
+    const { settings, answers } = await slow();
+    const both = [settings.store({ theme: 'dark' }), settings.store({ theme: 'light' })];
+    answers[1]?.(false);
+    expect(await both[1]).toBe(null);
+    answers[0]?.(false);
+    expect(await both[0]).toBe(null);
+    expect(settings.value.theme).toBe('light');
+  });
+
+  it('show the newest choice while an older one is answered', async () => {
+    const { settings, answers } = await slow();
+    const both = [settings.store({ theme: 'dark' }), settings.store({ language: 'de' })];
+    answers[0]?.(false);
+    await both[0];
+    expect([settings.value.theme, settings.value.language]).toEqual(['dark', 'de']);
+    answers[1]?.(true);
+    expect(await both[1]).not.toBe(null);
+    expect([settings.value.theme, settings.value.language]).toEqual(['dark', 'system']);
   });
 });
 

@@ -10,6 +10,7 @@ import type {
   ProviderDraft,
   ProviderTest,
 } from '../ipc/types';
+import { runsInCloud } from './locality';
 
 /** The models of one provider, or why they could not be listed. */
 export interface Shelf {
@@ -40,7 +41,17 @@ export class Providers {
 
   /** Whether a choice sends text off this machine; an unknown provider counts as elsewhere. */
   isRemote(choice: ModelChoice | null): boolean {
-    return choice !== null && this.find(choice.providerId)?.locality !== 'local';
+    if (choice === null) return false;
+    return this.find(choice.providerId)?.locality !== 'local' || this.isHandedOn(choice);
+  }
+
+  /** Whether a server on this machine only hands the requests for a model on. */
+  isHandedOn({ providerId, model }: ModelChoice): boolean {
+    const provider = this.find(providerId);
+    if (provider?.locality !== 'local' || provider.kind === 'engine') return false;
+    const shelf = this.shelves.find((one) => one.provider.id === providerId);
+    const listed = shelf?.models.find((one) => one.name === model);
+    return listed?.locality === 'remote' || runsInCloud(model);
   }
 
   /** Whether going from one model to another begins to send text off this machine. */

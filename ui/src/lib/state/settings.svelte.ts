@@ -35,6 +35,12 @@ export class SettingsState {
   readsInfo = true;
   private readonly backend: Backend;
   private readonly notices: Notices;
+  /** Counts what was sent to be stored. */
+  private sent = 0;
+  /** What was sent and is not answered yet: until then the page shows the newest wish. */
+  private pending = 0;
+  /** The newest settings that are known to be stored. */
+  private kept = { sent: 0, value: BEFORE_THE_VAULT };
 
   constructor(backend: Backend, notices: Notices) {
     this.backend = backend;
@@ -47,6 +53,7 @@ export class SettingsState {
     // The notice is accepted before there is a vault to keep that in.
     const early = before.aiNoticeAccepted && !stored.aiNoticeAccepted;
     this.value = stored;
+    this.kept = { sent: this.sent, value: stored };
     this.loaded = true;
     if (early) await this.save({ aiNoticeAccepted: true, language: before.language });
   }
@@ -68,14 +75,19 @@ export class SettingsState {
 
   /** As `save`, for a form that shows the error itself. */
   async store(patch: Partial<Settings>): Promise<ErrorBody | null> {
-    const before = this.value;
-    this.value = { ...before, ...patch };
+    this.value = { ...this.value, ...patch };
     if (!this.loaded) return null;
+    this.sent += 1;
+    this.pending += 1;
+    const sent = this.sent;
     try {
-      this.value = await this.backend.settingsSave(this.value);
+      const value = await this.backend.settingsSave(this.value);
+      if (sent > this.kept.sent) this.kept = { sent, value };
     } catch (thrown) {
-      this.value = before;
       return errorBody(thrown);
+    } finally {
+      this.pending -= 1;
+      if (this.pending === 0 && this.loaded) this.value = this.kept.value;
     }
     // Only now is it known whether the shortcut works.
     return patch.quickChatShortcut === undefined ? null : this.inform();

@@ -9,6 +9,7 @@ export type {
   ContextPatch,
   Conversation,
   DataSummary,
+  DetectedServer,
   ErrorBody,
   ErrorCode,
   FeatureInfo,

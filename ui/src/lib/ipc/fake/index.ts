@@ -40,55 +40,80 @@ export interface FakeOptions {
   backups?: FakeBackups;
 }
 
+/** A model that is served here, as far as nothing else is said. */
+const SERVED: ModelInfo = {
+  ...SMALL,
+  name: 'example-model',
+  window: null,
+  sizeBytes: null,
+  forTryingOut: false,
+};
+
 const MODELS: Record<string, ModelInfo[]> = {
   'provider-ollama': [
-    { name: 'qwen3:8b', window: 32_768, sizeBytes: 5_200_000_000, forTryingOut: false },
+    { ...SERVED, name: 'qwen3:8b', window: 32_768, sizeBytes: 5_200_000_000 },
+    { ...SERVED, name: 'gpt-oss:120b-cloud', window: 131_072, locality: 'remote' },
   ],
-  'provider-cloud': [{ name: 'gpt-5-mini', window: 400_000, sizeBytes: null, forTryingOut: false }],
+  'provider-cloud': [{ ...SERVED, name: 'gpt-5-mini', window: 400_000, locality: 'remote' }],
+};
+
+const OFFER: ModelOffer = {
+  kind: 'cloud',
+  name: '',
+  model: null,
+  choice: null,
+  server: null,
+  recommendation: null,
+  forTryingOut: false,
+  fits: true,
 };
 
 const OFFERS: ModelOffer[] = [
   {
+    ...OFFER,
     kind: 'localServer',
-    title: 'Ollama',
-    detail: 'qwen3:8b',
-    choice: { providerId: 'provider-ollama', model: 'qwen3:8b' },
+    name: 'Ollama',
     server: {
       kind: 'ollama',
       name: 'Ollama',
       baseUrl: 'http://127.0.0.1:11434',
-      models: MODELS['provider-ollama'] ?? [],
+      models: [
+        { ...SERVED, name: 'nomic-embed-text', sizeBytes: 270_000_000, embedding: true },
+        { ...SERVED, name: 'qwen3:8b', sizeBytes: 5_200_000_000 },
+      ],
     },
-    forTryingOut: false,
-    fits: true,
   },
   {
+    ...OFFER,
+    kind: 'localServer',
+    name: 'LM Studio',
+    server: {
+      kind: 'openai-compatible',
+      name: 'LM Studio',
+      baseUrl: 'http://127.0.0.1:1234/v1',
+      models: [],
+    },
+  },
+  {
+    ...OFFER,
     kind: 'recommended',
-    title: 'Qwen3 4B Instruct (GGUF, 2.5 GB)',
-    detail: '',
-    choice: null,
-    server: null,
-    forTryingOut: false,
-    fits: true,
+    recommendation: {
+      fromBillions: 3,
+      toBillions: 4,
+      needsGigabytes: 4,
+      freeGigabytes: 9,
+      tokensPerSecond: 4,
+    },
   },
   {
+    ...OFFER,
     kind: 'builtIn',
-    title: 'SmolLM2 135M',
-    detail: '',
+    name: 'SmolLM2 135M',
+    model: SMALL,
     choice: { providerId: 'engine', model: SMALL.name },
-    server: null,
     forTryingOut: true,
-    fits: true,
   },
-  {
-    kind: 'cloud',
-    title: 'OpenAI, Anthropic, …',
-    detail: '',
-    choice: null,
-    server: null,
-    forTryingOut: false,
-    fits: true,
-  },
+  OFFER,
 ];
 
 type Handlers = { [N in keyof ShellEvents]: Set<(payload: ShellEvents[N]) => void> };
@@ -234,9 +259,7 @@ function shellCalls(
 
 function providerCalls(world: World, open: Open) {
   const models = (id: string): ModelInfo[] =>
-    (id === 'engine' ? world.engineModels : MODELS[id]) ?? [
-      { name: 'example-model', window: null, sizeBytes: null, forTryingOut: false },
-    ];
+    (id === 'engine' ? world.engineModels : MODELS[id]) ?? [SERVED];
   return {
     providerList: () => open(() => world.providers),
     providerSave: (draft) =>

@@ -9,6 +9,8 @@ export const SMALL: ModelInfo = {
   window: 8_192,
   sizeBytes: 98_000_000,
   forTryingOut: true,
+  locality: 'local',
+  embedding: false,
 };
 
 /** The folder whose files are deleted when they leave the list. */
@@ -27,7 +29,13 @@ function fault(path: string): string | null {
 export function modelCalls(world: World, open: <R>(work: () => R) => Promise<R>) {
   const add = (path: string): ModelInfo => {
     const name = path.split('/').at(-1) ?? path;
-    const added = { name, window: 32_768, sizeBytes: 2_500_000_000, forTryingOut: false };
+    const added: ModelInfo = {
+      ...SMALL,
+      name,
+      window: 32_768,
+      sizeBytes: 2_500_000_000,
+      forTryingOut: false,
+    };
     world.engineModels = [...world.engineModels.filter((one) => one.name !== name), added];
     world.modelPaths.set(name, path);
     world.onChange({ noun: 'modelFile', id: name });
