@@ -14,15 +14,16 @@ BEGIN
 END;
 
 CREATE TRIGGER contexts_count_what_is_said AFTER UPDATE OF message_count ON conversations
-WHEN NEW.message_count <> OLD.message_count
+WHEN NEW.message_count <> OLD.message_count AND NEW.context_id = OLD.context_id
 BEGIN
     UPDATE contexts SET message_count = message_count + NEW.message_count - OLD.message_count WHERE id = NEW.context_id;
 END;
 
-CREATE TRIGGER conversations_stay_with_their_context BEFORE UPDATE OF context_id ON conversations
+CREATE TRIGGER contexts_count_a_conversation_that_moved AFTER UPDATE OF context_id ON conversations
 WHEN NEW.context_id <> OLD.context_id
 BEGIN
-    SELECT RAISE (ABORT, 'a conversation stays with its context');
+    UPDATE contexts SET message_count = message_count - OLD.message_count WHERE id = OLD.context_id;
+    UPDATE contexts SET message_count = message_count + NEW.message_count WHERE id = NEW.context_id;
 END;
 
 CREATE TRIGGER contexts_forget_a_conversation AFTER DELETE ON conversations WHEN OLD.message_count <> 0

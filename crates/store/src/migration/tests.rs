@@ -126,7 +126,10 @@ fn the_fourth_step_counts_the_messages_that_are_there() {
     let set = |what: &str| format!("UPDATE conversations SET {what} WHERE id = x'00000000000000000000000000000012'");
     database.execute(&set("message_count = 5"), []).unwrap();
     assert_eq!(counts(), "6 0");
-    database.execute(&set("context_id = x'00000000000000000000000000000002'"), []).expect_err("it stays with its context");
+    database.execute(&set("context_id = x'00000000000000000000000000000002'"), []).unwrap();
+    assert_eq!(counts(), "1 5");
+    database.execute(&set("context_id = x'00000000000000000000000000000001', message_count = 7"), []).unwrap();
+    assert_eq!(counts(), "8 0");
 }
 
 #[test]

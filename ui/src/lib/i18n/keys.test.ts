@@ -111,6 +111,7 @@ describe('the language in use', () => {
     await locale.use('ar-EG');
     expect([t('action.send'), document.documentElement.dir]).toEqual(['إرسال', 'rtl']);
     expect(t('meter.leftOut', { count: 2 })).toBe('تُركت رسالتان أقدم');
+    expect(t('meter.leaving', { count: 2 })).toContain('أقدم رسالتين على الأقل');
     await locale.use('xx');
     expect([t('action.send'), document.documentElement.dir]).toEqual(['Send', 'ltr']);
   });
