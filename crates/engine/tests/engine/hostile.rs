@@ -17,7 +17,7 @@ struct Hostile {
 }
 
 impl Hostile {
-    fn new(change: impl FnOnce(&mut Vec<u8>)) -> Self {
+    fn new(change: impl FnOnce(&mut [u8])) -> Self {
         let mut bytes = std::fs::read(model()).unwrap();
         change(&mut bytes);
         let folder = tempfile::tempdir().unwrap();
@@ -34,7 +34,7 @@ fn after(bytes: &[u8], key: &str) -> usize {
 }
 
 /// Two entries of the vocabulary with the same text: llama.cpp aborts.
-fn with_a_word_twice(bytes: &mut Vec<u8>) {
+fn with_a_word_twice(bytes: &mut [u8]) {
     let length_at = |bytes: &[u8], at: usize| usize::try_from(u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())).unwrap();
     // The kinds of the list and of its elements, and their count.
     let mut at = after(bytes, "tokenizer.ggml.tokens") + 4 + 4 + 8;
@@ -49,13 +49,13 @@ fn with_a_word_twice(bytes: &mut Vec<u8>) {
 }
 
 /// A tensor of another length than the model needs: llama.cpp refuses.
-fn with_another_shape(bytes: &mut Vec<u8>) {
+fn with_another_shape(bytes: &mut [u8]) {
     let at = after(bytes, "output_norm.weight") + 4;
     bytes[at..at + 8].copy_from_slice(&544_u64.to_le_bytes());
 }
 
 /// A number that no real model has, found only when a prompt is read: llama.cpp aborts.
-fn with_a_negative_epsilon(bytes: &mut Vec<u8>) {
+fn with_a_negative_epsilon(bytes: &mut [u8]) {
     let at = after(bytes, "llama.attention.layer_norm_rms_epsilon") + 4;
     bytes[at..at + 4].copy_from_slice(&(-1.0_f32).to_le_bytes());
 }
