@@ -13,10 +13,13 @@ const MODEL: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 const COMMANDS: &[&str] = &[
     "app_info",
     "backup_choose",
+    "backup_choose_closed",
     "backup_list",
+    "backup_list_closed",
     "backup_make",
     "backup_preview",
     "backup_restore",
+    "backup_restore_closed",
     "backup_save",
     "backup_verify",
     "care_helplines",

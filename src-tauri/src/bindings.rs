@@ -11,10 +11,13 @@ pub fn contract() -> Builder<tauri::Wry> {
         .commands(collect_commands![
             commands::settings::app_info,
             commands::backup::backup_choose,
+            commands::backup::backup_choose_closed,
             commands::backup::backup_list,
+            commands::backup::backup_list_closed,
             commands::backup::backup_make,
             commands::backup::backup_preview,
             commands::backup::backup_restore,
+            commands::backup::backup_restore_closed,
             commands::backup::backup_save,
             commands::backup::backup_verify,
             commands::care::care_helplines,

@@ -9,7 +9,7 @@ use evenkeel_testkit::scripted_server::Answer;
 use evenkeel_vault::{KeyFile, Profile, Use, unlock_keychain};
 use std::path::{Path, PathBuf};
 
-async fn talked() -> (World, Context) {
+pub async fn talked() -> (World, Context) {
     let world = World::new().await;
     world.scripted_provider().await;
     let context = world.counselor().await;
@@ -154,7 +154,7 @@ fn make_old(world: &World) {
     old.execute_batch("PRAGMA made.user_version = 1; DETACH made;").unwrap();
 }
 
-fn database_key(world: &World, profile: &Profile) -> [u8; 32] {
+pub fn database_key(world: &World, profile: &Profile) -> [u8; 32] {
     let key_file = KeyFile::read(profile).unwrap();
     let root = unlock_keychain(&key_file, &*world.keychain).unwrap();
     *root.subkey(key_file.vault_id(), Use::Database)

@@ -1,13 +1,16 @@
 //! Backups: made, listed, checked, compared and restored.
 
+mod closed;
 mod view;
 
-pub use view::{BackupInfo, NamedContext, RestorePreview, VaultCounts};
+pub use view::{
+    BackupInfo, ClosedRestore, NamedContext, RestorePreview, RestoreProgress, RestoreReport, RestoreStep, VaultCounts,
+};
 
 use crate::vault::Opened;
 use crate::{Service, ServiceError};
 use chrono::{DateTime, TimeDelta, Utc};
-use evenkeel_domain::{FieldError, generation};
+use evenkeel_domain::{ErrorCode, FieldError, generation};
 use evenkeel_store::backup::{
     self, BackupError, BackupId, BackupKind, BackupRequest, BackupStamp, EXTENSION, Progress, RestoreRequest, VaultKeys,
 };
@@ -115,7 +118,8 @@ impl Service {
         }
     }
 
-    /// What restoring a backup would change; it is checked completely for that.
+    /// What restoring a backup would change; it is checked completely for that. A vault that is damaged
+    /// cannot be compared, and the preview says so.
     ///
     /// # Errors
     /// The vault is locked, the file was not listed and not chosen, or it is damaged, foreign, of
@@ -126,24 +130,28 @@ impl Service {
         let (opened, profile, stop) = (self.0.gate.opened()?, self.profile(), self.stop_of_jobs());
         let preview = blocking("comparing a backup", move || {
             let store = opened.session.store();
-            Ok(backup::preview(&path, keys(&opened), &profile, Some(&store), &mut until(stop))?)
+            let mut watch = until(stop);
+            match backup::preview(&path, keys(&opened), &profile, Some(&store), &mut watch) {
+                Err(BackupError::Store(error)) if error.code() == ErrorCode::VaultDamaged => {
+                    tracing::warn!(%error, "a damaged vault cannot be compared with a backup");
+                    Ok(RestorePreview::of(backup::preview(&path, keys(&opened), &profile, None, &mut watch)?, true))
+                }
+                preview => Ok(RestorePreview::of(preview?, false)),
+            }
         });
-        Ok(preview.await?.into())
+        preview.await
     }
 
     /// Puts a backup in the place of the vault, behind a backup of what is there now; the database
-    /// from before stays beside it. The vault is closed meanwhile, and its state tells of that.
+    /// from before stays beside it. Of a damaged vault no backup can be made, and the restore goes on
+    /// without, since the database itself is kept. The vault is closed meanwhile, and its state tells of that.
     ///
     /// # Errors
     /// As for [`Service::backup_preview`]; another process uses the vault; the disk is full or cannot
-    /// be written. The vault is as before then, and open again.
-    pub async fn backup_restore(&self, path: PathBuf) -> Result<(), ServiceError> {
+    /// be written, also for the backup before. The vault is as before then, and open again.
+    pub async fn backup_restore(&self, path: PathBuf) -> Result<RestoreReport, ServiceError> {
         self.check_known(&path)?;
-        {
-            let _work = self.work().await;
-            // Without rotation: it could delete the very backup that is to be restored.
-            self.make_backup(BackupKind::BeforeRestore, None).await?;
-        }
+        let without_backup = !self.back_up_before_restore().await?;
         let closed = self.close_for_change().await?;
         let (profile, now) = (self.profile(), self.now());
         let restored = blocking("restoring a backup", move || {
@@ -155,12 +163,28 @@ impl Service {
         match restored.await {
             Ok((closed, outcome)) => {
                 self.open_again(closed).await;
-                Ok(outcome.map(|_| ())?)
+                let set_aside = outcome?.set_aside.map(|path| path.display().to_string());
+                Ok(RestoreReport { without_backup, set_aside })
             }
             Err(error) => {
                 self.vault_failed(&error);
                 Err(error)
             }
+        }
+    }
+
+    /// Makes the backup that is the way back from a restore; false where the vault is too damaged for one.
+    /// Any other failure, such as a full disk, is no reason to go on without it.
+    async fn back_up_before_restore(&self) -> Result<bool, ServiceError> {
+        let _work = self.work().await;
+        // Without rotation: it could delete the very backup that is to be restored.
+        match self.make_backup(BackupKind::BeforeRestore, None).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.code() == ErrorCode::VaultDamaged => {
+                tracing::warn!(%error, "the vault is too damaged for a backup before its restore; its database is set aside");
+                Ok(false)
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -205,10 +229,15 @@ impl Service {
 
     async fn looked_at(&self, path: PathBuf) -> Result<BackupInfo, ServiceError> {
         let opened = self.0.gate.opened()?;
+        self.looked_at_with(path, Some(opened)).await
+    }
+
+    /// What can be said of one file, with the keys of the open vault or without any.
+    async fn looked_at_with(&self, path: PathBuf, opened: Option<Opened>) -> Result<BackupInfo, ServiceError> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let is_own = folder == self.profile().backups();
         let named = path.clone();
-        let all = blocking("reading a backup", move || Ok(backup::list(&folder, Some(keys(&opened)))?)).await?;
+        let all = blocking("reading a backup", move || Ok(backup::list(&folder, opened.as_ref().map(keys))?)).await?;
         let place = all.iter().position(|info| info.path == named);
         let infos = if is_own { BackupInfo::of_folder(&all) } else { all.iter().map(|i| BackupInfo::of(i, false)).collect() };
         place.and_then(|place| infos.into_iter().nth(place)).ok_or_else(|| BackupError::FolderMissing { path }.into())

@@ -1,5 +1,6 @@
 //! Errors of the service: those of the rooms below, and its own.
 
+use crate::BackupInfo;
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
 
 /// What a service method answers when it cannot do what was asked.
@@ -61,6 +62,17 @@ impl ServiceError {
             Self::Provider(error) => error.to_body(),
             Self::Vault(evenkeel_vault::VaultError::Away { path, .. }) => {
                 ErrorBody::new(self.code(), self.to_string()).with("path", path.display())
+            }
+            Self::Vault(evenkeel_vault::VaultError::RecoveryCodeMistyped(_)) => {
+                ErrorBody::new(self.code(), self.to_string()).with("recoveryCode", "mistyped")
+            }
+            // The code alone would speak of the vault, where it is the backup that is damaged or foreign.
+            Self::Backup(error) => {
+                let body = ErrorBody::new(self.code(), self.to_string());
+                match BackupInfo::problem_of(error) {
+                    Some(problem) => body.with("backup", problem),
+                    None => body,
+                }
             }
             other => ErrorBody::new(other.code(), other.to_string()),
         }

@@ -32,7 +32,9 @@ mod vault;
 mod view;
 mod whereabouts;
 
-pub use backup::{BackupInfo, NamedContext, RestorePreview, VaultCounts};
+pub use backup::{
+    BackupInfo, ClosedRestore, NamedContext, RestorePreview, RestoreProgress, RestoreReport, RestoreStep, VaultCounts,
+};
 pub use clock::{Clock, SystemClock};
 pub use data::{DataSummary, KindUse};
 pub use error::ServiceError;

@@ -3,6 +3,7 @@
 mod closing;
 mod gate;
 mod opening;
+mod restoring;
 
 pub(crate) use closing::ClosedVault;
 pub(crate) use gate::Gate;
@@ -114,6 +115,15 @@ impl Service {
         self.status()
     }
 
+    /// Goes on with an opened vault; first its recovery code has to be typed back, if it never was.
+    fn entered(&self, opened: Opened) {
+        if opened.key_file.recovery_confirmed() {
+            self.opened(opened);
+        } else {
+            self.0.gate.set(Phase::Confirm { opened, asked: None });
+        }
+    }
+
     fn opened(&self, opened: Opened) {
         self.engine().set_idle(idle_time(&opened.session.settings()));
         self.0.gate.set(Phase::Open(opened));
@@ -159,8 +169,7 @@ impl Service {
         };
         match outcome {
             Ok(None) => self.0.gate.set(Phase::Closed(VaultState::New, None)),
-            Ok(Some(opened)) if opened.key_file.recovery_confirmed() => self.opened(opened),
-            Ok(Some(opened)) => self.0.gate.set(Phase::Confirm { opened, asked: None }),
+            Ok(Some(opened)) => self.entered(opened),
             Err(error) => {
                 self.0.gate.failed(state_of(&error), error.to_body());
                 return Some(error);

@@ -2,8 +2,8 @@
 
 use super::{Answer, dialog};
 use crate::state::Shell;
-use evenkeel_service::{BackupInfo, RestorePreview};
-use tauri::{AppHandle, State};
+use evenkeel_service::{BackupInfo, ClosedRestore, RestorePreview, RestoreProgress, RestoreReport};
+use tauri::{AppHandle, State, ipc::Channel};
 
 /// The backups in the profile, newest first.
 #[tauri::command]
@@ -52,6 +52,37 @@ pub async fn backup_preview(shell: State<'_, Shell>, path: String) -> Answer<Res
 /// Puts a backup in the place of the vault.
 #[tauri::command]
 #[specta::specta]
-pub async fn backup_restore(shell: State<'_, Shell>, path: String) -> Answer<()> {
+pub async fn backup_restore(shell: State<'_, Shell>, path: String) -> Answer<RestoreReport> {
     Ok(shell.service.backup_restore(path.into()).await?)
+}
+
+/// The backups in the profile while no vault is open.
+#[tauri::command]
+#[specta::specta]
+pub async fn backup_list_closed(shell: State<'_, Shell>) -> Answer<Vec<BackupInfo>> {
+    Ok(shell.service.backup_list_closed().await?)
+}
+
+/// Lets the user choose a backup file while no vault is open; `null` if the dialog was closed.
+#[tauri::command]
+#[specta::specta]
+pub async fn backup_choose_closed(app: AppHandle, shell: State<'_, Shell>) -> Answer<Option<BackupInfo>> {
+    let Some(path) = dialog::pick_file(&app, "Evenkeel", &["ekbackup"]).await? else { return Ok(None) };
+    Ok(Some(shell.service.backup_choose_closed(path).await?))
+}
+
+/// Restores a backup with its recovery code or passphrase while no vault is open, and opens the vault.
+#[tauri::command]
+#[specta::specta]
+pub async fn backup_restore_closed(
+    shell: State<'_, Shell>,
+    path: String,
+    secret: String,
+    channel: Channel<RestoreProgress>,
+) -> Answer<ClosedRestore> {
+    // A window that was closed no longer listens; the restore goes on all the same.
+    let watch = move |progress| {
+        let _ = channel.send(progress);
+    };
+    Ok(shell.service.backup_restore_closed(path.into(), secret, watch).await?)
 }

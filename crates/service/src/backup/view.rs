@@ -1,8 +1,9 @@
 //! Backups as the window shows them.
 
+use crate::VaultStatus;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::ContextId;
-use evenkeel_store::backup::{self, BackupError, BackupKind, BackupResult};
+use evenkeel_store::backup::{self, BackupError, BackupKind, BackupResult, Progress, Step};
 use serde::{Deserialize, Serialize};
 
 /// A file that is, or looks like, a backup; what cannot be read of it is `null`.
@@ -138,10 +139,13 @@ pub struct RestorePreview {
     pub newer_messages: u64,
     /// When the newest of them was written.
     pub newest_message_at: Option<DateTime<Utc>>,
+    /// The vault is damaged and cannot be compared: `now`, `disappear` and the newer messages are not known.
+    pub is_vault_damaged: bool,
 }
 
-impl From<backup::RestorePreview> for RestorePreview {
-    fn from(preview: backup::RestorePreview) -> Self {
+impl RestorePreview {
+    /// As the window shows it.
+    pub(crate) fn of(preview: backup::RestorePreview, is_vault_damaged: bool) -> Self {
         let named = |contexts: Vec<backup::NamedContext>| {
             contexts.into_iter().map(|context| NamedContext { id: context.id, name: context.name }).collect()
         };
@@ -153,6 +157,71 @@ impl From<backup::RestorePreview> for RestorePreview {
             disappear: named(preview.vanishing),
             newer_messages: preview.lost_messages,
             newest_message_at: preview.lost_between.map(|(_, newest)| newest),
+            is_vault_damaged,
         }
+    }
+}
+
+/// What a restore of the open vault has done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RestoreReport {
+    /// The vault was damaged, so that no backup of it could be made before; its database was set aside all the same.
+    pub without_backup: bool,
+    /// Where the database from before is; `None` if there was none.
+    pub set_aside: Option<String>,
+}
+
+/// What a restore without an open vault has done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClosedRestore {
+    /// Where the vault stands now: open, unless it could not be opened after the restore.
+    pub status: VaultStatus,
+    /// The vault's own database was whole and had only lost its keys: it is open again as it was, and nothing was replaced.
+    pub kept_database: bool,
+    /// Where the database from before is; `None` if there was none or it was kept.
+    pub set_aside: Option<String>,
+}
+
+/// What a restore is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum RestoreStep {
+    /// Taking the database out of the backup.
+    Unpacking,
+    /// Checking it, page for page.
+    Checking,
+    /// Copying it to the vault's key.
+    Copying,
+    /// Bringing the copy to this version and putting it in the vault's place.
+    Finishing,
+}
+
+/// How far a restore is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RestoreProgress {
+    /// What is being done.
+    pub step: RestoreStep,
+    /// Bytes done of this step.
+    pub done: u64,
+    /// Out of how many; 0 where nobody knows.
+    pub of: u64,
+}
+
+impl From<Progress> for RestoreProgress {
+    fn from(progress: Progress) -> Self {
+        let step = match progress.step {
+            Step::Unpacking => RestoreStep::Unpacking,
+            Step::Checking => RestoreStep::Checking,
+            Step::Rekeying => RestoreStep::Copying,
+            _ => RestoreStep::Finishing,
+        };
+        Self { step, done: progress.done, of: progress.of }
     }
 }

@@ -79,7 +79,7 @@ impl Service {
     fn enter(&self, outcome: Result<Result<super::Opened, ServiceError>, tokio::task::JoinError>) {
         let outcome = outcome.unwrap_or_else(|error| Err(ServiceError::internal("opening the vault", &error)));
         match outcome {
-            Ok(opened) => self.opened(opened),
+            Ok(opened) => self.entered(opened),
             Err(error) => self.vault_failed(&error),
         }
     }

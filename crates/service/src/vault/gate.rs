@@ -82,6 +82,19 @@ impl Gate {
         may
     }
 
+    /// Refuses a restore where a vault is open, locked by the user or being opened.
+    pub fn check_restorable(&self) -> Result<(), ServiceError> {
+        restorable(&self.lock()).map(drop)
+    }
+
+    /// Begins a restore where no vault is open; gives where it stood, to go back to.
+    pub fn begin_restore(&self) -> Result<(VaultState, Option<ErrorBody>), ServiceError> {
+        let mut phase = self.lock();
+        let stood = restorable(&phase)?;
+        *phase = Phase::Opening;
+        Ok(stood)
+    }
+
     /// Notes a failed opening, unless the user has opened it another way meanwhile.
     pub fn failed(&self, state: VaultState, error: ErrorBody) {
         let mut phase = self.lock();
@@ -148,4 +161,20 @@ impl Gate {
 
 fn locked() -> ServiceError {
     ErrorBody::new(ErrorCode::VaultLocked, "the vault is locked; unlock it to go on").into()
+}
+
+/// Where a vault stands that a backup may take the place of without being asked for its own key: not one that is
+/// open, nor one that the user has locked, which is whole and opens by its key. A vault that waits for its
+/// recovery code to be typed back is open too.
+fn restorable(phase: &Phase) -> Result<(VaultState, Option<ErrorBody>), ServiceError> {
+    match phase {
+        Phase::Untried | Phase::Opening | Phase::Closed(VaultState::Waiting, _) => {
+            Err(ErrorBody::new(ErrorCode::Busy, "the vault is being opened; wait a moment").into())
+        }
+        Phase::Open(_) | Phase::Confirm { .. } | Phase::Closed(VaultState::LockedByUser, _) => {
+            let message = "the vault that is here can be opened; open it and restore the backup from the settings";
+            Err(ErrorBody::new(ErrorCode::VaultExists, message).into())
+        }
+        Phase::Closed(state, error) => Ok((*state, error.clone())),
+    }
 }

@@ -119,7 +119,7 @@ impl Opener {
         Ok(())
     }
 
-    fn finish_interrupted(&self, lock: &VaultLock) -> Result<(), ServiceError> {
+    pub(super) fn finish_interrupted(&self, lock: &VaultLock) -> Result<(), ServiceError> {
         let profile = &self.whereabouts.profile();
         if finish_erasure(profile, &*self.options.keychain, lock)? {
             tracing::warn!("an erasure that was cut off has been finished");
@@ -132,13 +132,19 @@ impl Opener {
     }
 
     fn open_and_mend(&self, mut key_file: KeyFile, root: RootKey) -> Result<Opened, ServiceError> {
-        if key_file.has(SlotKind::Keychain) {
-            let mended = add_keychain_slot(&self.whereabouts.profile(), &mut key_file, &root, &*self.options.keychain);
-            if let Err(error) = mended {
-                tracing::warn!(%error, "the keychain does not open this vault yet");
-            }
-        }
+        self.mend(&mut key_file, &root);
         self.open(key_file, root)
+    }
+
+    /// Lets the keychain open the vault again, where it used to and now can.
+    pub(super) fn mend(&self, key_file: &mut KeyFile, root: &RootKey) {
+        if !key_file.has(SlotKind::Keychain) {
+            return;
+        }
+        let mended = add_keychain_slot(&self.whereabouts.profile(), key_file, root, &*self.options.keychain);
+        if let Err(error) = mended {
+            tracing::warn!(%error, "the keychain does not open this vault yet");
+        }
     }
 
     fn open(&self, key_file: KeyFile, root: RootKey) -> Result<Opened, ServiceError> {
@@ -229,7 +235,7 @@ impl Opener {
 }
 
 /// Finishes a move as far as it can be done now; the data is in its place in any case.
-fn finish_move(place: &Place, lock: Option<&VaultLock>) {
+pub(super) fn finish_move(place: &Place, lock: Option<&VaultLock>) {
     match place.finish(lock) {
         Ok(()) => {}
         Err(VaultError::InUse) => tracing::info!("what a move of the data has left is removed once no other process uses it"),

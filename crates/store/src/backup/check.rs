@@ -6,9 +6,9 @@ use super::info::{BackupInfo, BackupResult, VaultKeys};
 use super::progress::{Step, Watch, tell};
 use super::work::Work;
 use super::{BackupError, index};
-use crate::StoreError;
 use crate::connection::{self, Key};
 use crate::store::{create_private, findings};
+use crate::{SCHEMA_VERSION, Store, StoreError};
 use chrono::{DateTime, Utc};
 use evenkeel_vault::{Profile, Use};
 use rusqlite::Connection;
@@ -59,6 +59,34 @@ pub fn verify(
                 index::record_damage(path, reason, now);
             }
             Err(error)
+        }
+    }
+}
+
+/// Whether the database in its place opens with these keys, has a schema that this version knows, and
+/// is whole, page for page. It is not changed by looking; where there is none, none is whole.
+///
+/// # Errors
+/// `File`, `NotWritable`, `DiskFull`, or `Store` while another process works on it: nobody knows then.
+pub fn database_is_whole(profile: &Profile, keys: VaultKeys<'_>) -> Result<bool, BackupError> {
+    let path = profile.database();
+    let checked = Store::schema(&path, &keys.root.subkey(keys.vault_id, Use::Database)).and_then(|schema| {
+        let connection = connection::open(&path, &keys.database(Use::Database))?;
+        check_connection(&connection)?;
+        Ok(schema <= SCHEMA_VERSION)
+    });
+    match checked {
+        Ok(is_known) => Ok(is_known),
+        Err(
+            error @ (StoreError::DiskFull { .. }
+            | StoreError::Busy { .. }
+            | StoreError::RestorePending { .. }
+            | StoreError::File { .. }),
+        ) => Err(BackupError::of_work(error, &path)),
+        // Damage takes many shapes: a schema that is not ours, pages that the disk does not give.
+        Err(error) => {
+            tracing::info!(%error, "the vault's database is not whole");
+            Ok(false)
         }
     }
 }

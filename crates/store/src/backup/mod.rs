@@ -24,7 +24,7 @@ mod restore;
 mod rotate;
 mod work;
 
-pub use check::verify;
+pub use check::{database_is_whole, verify};
 pub use error::BackupError;
 pub use info::{BackupAbout, BackupCounts, BackupId, BackupInfo, BackupKind, BackupResult, BackupStamp, VaultKeys};
 pub(crate) use journal::refuse_pending;

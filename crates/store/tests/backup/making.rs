@@ -223,6 +223,45 @@ fn a_damaged_vault_gives_no_backup_and_earlier_ones_stay() {
 }
 
 #[test]
+fn every_kind_of_damage_to_an_open_vault_is_told_as_damage() {
+    let vault = Vault::with(60);
+    drop(vault.store());
+    let path = vault.profile.database();
+    let whole = fs::read(&path).unwrap();
+    let half = whole.len() / 8_192 * 4_096;
+    let struck = |pages: std::ops::Range<usize>| {
+        let mut bytes = whole.clone();
+        bytes[pages.start * 4_096..pages.end * 4_096].iter_mut().for_each(|byte| *byte ^= 0x5a);
+        bytes
+    };
+    let swapped = [&whole[..half], &whole[half + 4_096..half + 8_192], &whole[half..half + 4_096], &whole[half + 8_192..]];
+    let mut kinds = vec![
+        ("the first page", struck(0..1)),
+        ("all but the first", struck(1..whole.len() / 4_096)),
+        ("zeros", [&whole[..half], &vec![0; whole.len() - half]].concat()),
+        ("cut at a page", whole[..half].to_vec()),
+        ("cut within a page", whole[..half + 77].to_vec()),
+        ("text", b"what the disk made of it".to_vec()),
+        ("nothing", Vec::new()),
+        ("pages in another order", swapped.concat()),
+    ];
+    kinds.extend((1..whole.len() / 4_096).step_by(7).map(|page| ("one page", struck(page..page + 1))));
+    for (what, damaged) in kinds {
+        // Open before it happens, as it is for an app that runs.
+        let store = vault.store();
+        fs::write(&path, &damaged).unwrap();
+        let error = failed(store.backup_to(&vault.request(&vault.profile.backups(), 2, None), &mut on));
+        assert_eq!(error.code(), ErrorCode::VaultDamaged, "{what}: {error:?}");
+        drop(store);
+        for end in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(vault.profile.dir().join(format!("vault.db{end}")));
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    vault.back_up(3);
+}
+
+#[test]
 fn rotation_follows_the_rule_and_spares_what_is_not_ours() {
     let (vault, other) = (Vault::with(2), Vault::with(2));
     let folder = vault.profile.backups();

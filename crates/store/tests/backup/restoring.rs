@@ -119,6 +119,32 @@ fn lost_key_slots_come_back_with_a_backup() {
 }
 
 #[test]
+fn a_database_is_whole_or_not_and_looking_changes_nothing() {
+    let vault = Vault::with(30);
+    let whole = |vault: &Vault| backup::database_is_whole(&vault.profile, vault.keys()).unwrap();
+    let path = vault.profile.database();
+    assert!(whole(&vault));
+    assert!(!backup::database_is_whole(&vault.profile, Vault::with(1).keys()).unwrap(), "another key");
+    let bytes = fs::read(&path).unwrap();
+    for (what, damaged) in [
+        ("a flipped bit", [&bytes[..bytes.len() / 2], &[bytes[bytes.len() / 2] ^ 1], &bytes[bytes.len() / 2 + 1..]].concat()),
+        ("cut", bytes[..bytes.len() - 8_192].to_vec()),
+        ("no header", [&[7; 4_096], &bytes[4_096..]].concat()),
+        ("text", b"not a database".to_vec()),
+        ("empty", Vec::new()),
+    ] {
+        fs::write(&path, &damaged).unwrap();
+        assert!(!whole(&vault), "{what}");
+        assert_eq!(fs::read(&path).unwrap(), damaged, "{what}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(!whole(&vault) && !path.exists());
+    fs::write(&path, &bytes).unwrap();
+    raw(&path, &vault.database_key()).execute_batch("PRAGMA user_version = 9999").unwrap();
+    assert!(!whole(&vault), "of a newer version");
+}
+
+#[test]
 fn newer_key_slots_of_the_same_vault_stay() {
     let mut vault = Vault::with(3);
     let info = vault.back_up(1);

@@ -23,4 +23,14 @@ describe('errors of one code', () => {
     expect(said('place_refused').what).not.toMatch(/code/);
     expect(said('place_refused', { path: '/p/a.md' }).what).toContain('/p/a.md');
   });
+
+  it('speak of the backup, not of the vault, where it is the backup that fails', () => {
+    expect(said('wrong_key').what).toBe('That does not open this vault.');
+    expect(said('wrong_key', { backup: 'wrongKey' }).what).toBe('That does not open this backup.');
+    expect(said('vault_damaged', { backup: 'damaged' }).todo).toContain('another');
+    expect(said('vault_exists', { backup: 'otherVault' }).what).toContain('another vault');
+    expect(said('vault_too_new', { backup: 'tooNew' }).what).toContain('newer Evenkeel');
+    expect(said('invalid_parameter', { backup: 'foreign' }).what).toContain('no backup');
+    expect(said('invalid_parameter', { recoveryCode: 'mistyped' }).what).toContain('mistyped');
+  });
 });

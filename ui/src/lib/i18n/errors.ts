@@ -24,12 +24,21 @@ function sentence(key: string, details: Record<string, string>, otherwise: strin
   }
 }
 
+/** A backup of its own, not the vault, is what is damaged, foreign or closed. */
+const ofBackup = (facts: Record<string, string>): string | null =>
+  'backup' in facts ? 'backup' : null;
+
 /** What tells apart errors of one code that need other sentences, by their facts. */
 const VARIANTS: Record<string, (details: Record<string, string>) => string | null> = {
   // Without a conversation or a model, it is no reply that is waited for.
   busy: (facts) => ('conversationId' in facts || 'name' in facts ? null : 'opening'),
   not_found: ({ inTrash }) => (inTrash === 'true' ? 'inTrash' : null),
   place_refused: (facts) => ('path' in facts ? 'inside' : null),
+  invalid_parameter: (facts) => ('recoveryCode' in facts ? 'mistyped' : ofBackup(facts)),
+  vault_damaged: ofBackup,
+  vault_exists: ofBackup,
+  vault_too_new: ofBackup,
+  wrong_key: ofBackup,
 };
 
 /** Finds the sentences for an error by its code. */

@@ -11,14 +11,20 @@ export const commands = {
 	appInfo: () => typedError<AppInfo, ErrorBody>(__TAURI_INVOKE("app_info")),
 	/**  Lets the user choose a backup file; `null` if the dialog was closed. */
 	backupChoose: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_choose")),
+	/**  Lets the user choose a backup file while no vault is open; `null` if the dialog was closed. */
+	backupChooseClosed: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_choose_closed")),
 	/**  The backups in the profile, newest first. */
 	backupList: () => typedError<BackupInfo_Serialize[], ErrorBody>(__TAURI_INVOKE("backup_list")),
+	/**  The backups in the profile while no vault is open. */
+	backupListClosed: () => typedError<BackupInfo_Serialize[], ErrorBody>(__TAURI_INVOKE("backup_list_closed")),
 	/**  Makes a backup in the profile now. */
 	backupMake: () => typedError<BackupInfo_Serialize, ErrorBody>(__TAURI_INVOKE("backup_make")),
 	/**  What restoring a backup would change. */
 	backupPreview: (path: string) => typedError<RestorePreview_Serialize, ErrorBody>(__TAURI_INVOKE("backup_preview", { path })),
 	/**  Puts a backup in the place of the vault. */
-	backupRestore: (path: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("backup_restore", { path })),
+	backupRestore: (path: string) => typedError<RestoreReport_Serialize, ErrorBody>(__TAURI_INVOKE("backup_restore", { path })),
+	/**  Restores a backup with its recovery code or passphrase while no vault is open, and opens the vault. */
+	backupRestoreClosed: (path: string, secret: string, channel: Channel<RestoreProgress>) => typedError<ClosedRestore_Serialize, ErrorBody>(__TAURI_INVOKE("backup_restore_closed", { path, secret, channel })),
 	/**  Makes a backup in a folder that the user chooses; `null` if the dialog was closed. */
 	backupSave: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_save")),
 	/**  Checks a backup completely. */
@@ -415,6 +421,29 @@ error: ErrorBody } |
 message: Message_Serialize | null; 
 /**  Why the reply broke off. */
 error: ErrorBody | null };
+
+/**  What a restore without an open vault has done. */
+export type ClosedRestore = ClosedRestore_Serialize | ClosedRestore_Deserialize;
+
+/**  What a restore without an open vault has done. */
+export type ClosedRestore_Deserialize = {
+	/**  Where the vault stands now: open, unless it could not be opened after the restore. */
+	status: VaultStatus_Deserialize,
+	/**  The vault's own database was whole and had only lost its keys: it is open again as it was, and nothing was replaced. */
+	keptDatabase: boolean,
+	/**  Where the database from before is; `None` if there was none or it was kept. */
+	setAside?: string | null,
+};
+
+/**  What a restore without an open vault has done. */
+export type ClosedRestore_Serialize = {
+	/**  Where the vault stands now: open, unless it could not be opened after the restore. */
+	status: VaultStatus_Serialize,
+	/**  The vault's own database was whole and had only lost its keys: it is open again as it was, and nothing was replaced. */
+	keptDatabase: boolean,
+	/**  Where the database from before is; `None` if there was none or it was kept. */
+	setAside: string | null,
+};
 
 /**  How to reach a helpline. */
 export type Contact = 
@@ -2088,6 +2117,8 @@ export type RestorePreview_Deserialize = {
 	newerMessages: number,
 	/**  When the newest of them was written. */
 	newestMessageAt?: string | null,
+	/**  The vault is damaged and cannot be compared: `now`, `disappear` and the newer messages are not known. */
+	isVaultDamaged: boolean,
 };
 
 /**  What a restore would change. */
@@ -2106,7 +2137,49 @@ export type RestorePreview_Serialize = {
 	newerMessages: number,
 	/**  When the newest of them was written. */
 	newestMessageAt: string | null,
+	/**  The vault is damaged and cannot be compared: `now`, `disappear` and the newer messages are not known. */
+	isVaultDamaged: boolean,
 };
+
+/**  How far a restore is. */
+export type RestoreProgress = {
+	/**  What is being done. */
+	step: RestoreStep,
+	/**  Bytes done of this step. */
+	done: number,
+	/**  Out of how many; 0 where nobody knows. */
+	of: number,
+};
+
+/**  What a restore of the open vault has done. */
+export type RestoreReport = RestoreReport_Serialize | RestoreReport_Deserialize;
+
+/**  What a restore of the open vault has done. */
+export type RestoreReport_Deserialize = {
+	/**  The vault was damaged, so that no backup of it could be made before; its database was set aside all the same. */
+	withoutBackup: boolean,
+	/**  Where the database from before is; `None` if there was none. */
+	setAside?: string | null,
+};
+
+/**  What a restore of the open vault has done. */
+export type RestoreReport_Serialize = {
+	/**  The vault was damaged, so that no backup of it could be made before; its database was set aside all the same. */
+	withoutBackup: boolean,
+	/**  Where the database from before is; `None` if there was none. */
+	setAside: string | null,
+};
+
+/**  What a restore is doing. */
+export type RestoreStep = 
+/**  Taking the database out of the backup. */
+"unpacking" | 
+/**  Checking it, page for page. */
+"checking" | 
+/**  Copying it to the vault's key. */
+"copying" | 
+/**  Bringing the copy to this version and putting it in the vault's place. */
+"finishing";
 
 /**  One immutable wording of a persona. */
 export type Revision = Revision_Serialize | Revision_Deserialize;

@@ -6,7 +6,7 @@ import type { CareBackend } from './care';
 import { BackendError, errorBody } from './error';
 import { lifeCalls } from './tauri-life';
 import { whole } from './text';
-import type { ChatEvent, ShellEvents } from './types';
+import type { ChatEvent, RestoreProgress, ShellEvents } from './types';
 import type { UpkeepBackend } from './upkeep';
 
 async function call<R>(command: string, args: Record<string, unknown> = {}): Promise<R> {
@@ -93,6 +93,13 @@ const upkeepCalls: CareBackend & UpkeepBackend = {
   backupChoose: () => call('backup_choose'),
   backupPreview: (path) => call('backup_preview', { path }),
   backupRestore: (path) => call('backup_restore', { path }),
+  backupListClosed: () => call('backup_list_closed'),
+  backupChooseClosed: () => call('backup_choose_closed'),
+  backupRestoreClosed: (path, secret, onProgress) => {
+    const channel = new Channel<RestoreProgress>();
+    channel.onmessage = onProgress;
+    return call('backup_restore_closed', { path, secret, channel });
+  },
   dataSummary: () => call('data_summary'),
   dataErase: (confirmation, models) => call('data_erase', { confirmation, models }),
   dataMove: () => call('data_move'),

@@ -1,4 +1,5 @@
 /** What keeps a vault well: jobs, backups, where the data is, feature flags and limits. */
+import type { VaultStatus } from './types';
 
 export type JobResult = 'ok' | 'failed' | 'interrupted';
 
@@ -50,6 +51,34 @@ export interface RestorePreview {
   /** Messages that are not in the backup. */
   newerMessages: number;
   newestMessageAt: string | null;
+  /** The vault cannot be compared: `now`, `disappear` and the newer messages are not known. */
+  isVaultDamaged: boolean;
+}
+
+/** What a restore of the open vault has done. */
+export interface RestoreReport {
+  /** The vault was too damaged for a backup before. */
+  withoutBackup: boolean;
+  /** Where the database from before is. */
+  setAside: string | null;
+}
+
+/** What a restore without an open vault has done. */
+export interface ClosedRestore {
+  status: VaultStatus;
+  /** The database was whole and had only lost its keys: it stayed, and nothing was replaced. */
+  keptDatabase: boolean;
+  setAside: string | null;
+}
+
+export type RestoreStep = 'unpacking' | 'checking' | 'copying' | 'finishing';
+
+export interface RestoreProgress {
+  step: RestoreStep;
+  /** Bytes. */
+  done: number;
+  /** Out of how many; 0 where nobody knows. */
+  of: number;
 }
 
 export interface DataSummary {
@@ -110,7 +139,17 @@ export interface UpkeepBackend {
   /** Lets the user choose a backup file; `null` where the dialog was closed. */
   backupChoose(): Promise<BackupInfo | null>;
   backupPreview(path: string): Promise<RestorePreview>;
-  backupRestore(path: string): Promise<void>;
+  backupRestore(path: string): Promise<RestoreReport>;
+
+  /** The backups among the profile's own while no vault is open. */
+  backupListClosed(): Promise<BackupInfo[]>;
+  backupChooseClosed(): Promise<BackupInfo | null>;
+  /** Restores one by its recovery code or passphrase and opens the vault. */
+  backupRestoreClosed(
+    path: string,
+    secret: string,
+    onProgress: (progress: RestoreProgress) => void,
+  ): Promise<ClosedRestore>;
 
   dataSummary(): Promise<DataSummary>;
   /** Destroys the vault, its backups and its key; `confirmation` is the English word. */

@@ -14,6 +14,7 @@ import { Presets } from './presets.svelte';
 import { Providers } from './providers.svelte';
 import { QuickChat } from './quick.svelte';
 import { Removal } from './removal.svelte';
+import { Restore } from './restore.svelte';
 import { Search } from './search.svelte';
 import { SettingsState } from './settings.svelte';
 import { Trash } from './trash.svelte';
@@ -39,6 +40,7 @@ export class App {
   readonly search: Search;
   readonly trash: Trash;
   readonly removal: Removal;
+  readonly restore: Restore;
   readonly clock = new Clock();
   readonly upkeep: Upkeep;
   readonly quick: QuickChat;
@@ -71,6 +73,11 @@ export class App {
     this.search = new Search(backend);
     this.trash = new Trash(backend);
     this.removal = new Removal(this);
+    this.restore = new Restore(backend, ({ status }) => {
+      // What was restored is no first run.
+      this.welcoming = false;
+      this.vault.follow(status);
+    });
     this.upkeep = new Upkeep(backend, this.settings);
     this.news = new News(this);
     this.quick = new QuickChat(this, backend);

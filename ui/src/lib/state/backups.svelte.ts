@@ -1,6 +1,6 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
-import type { BackupInfo, ErrorBody, RestorePreview } from '../ipc/types';
+import type { BackupInfo, ErrorBody, RestorePreview, RestoreReport } from '../ipc/types';
 
 /** What is being done with backups. */
 export type BackupWork = 'make' | 'save' | 'choose' | 'verify' | 'preview' | 'restore';
@@ -66,13 +66,9 @@ export class Backups {
     return this.attempt('preview', path, () => this.backend.backupPreview(path));
   }
 
-  /** Puts a backup in the vault's place; true if it is there. */
-  async restore(path: string): Promise<boolean> {
-    const done = await this.attempt('restore', path, async () => {
-      await this.backend.backupRestore(path);
-      return true;
-    });
-    return done ?? false;
+  /** Puts a backup in the vault's place; `null` where it failed. */
+  async restore(path: string): Promise<RestoreReport | null> {
+    return this.attempt('restore', path, () => this.backend.backupRestore(path));
   }
 
   /** Forgets how the last work failed. */

@@ -61,6 +61,18 @@ describe('backups', () => {
     expect(backups.failure).toBeNull();
   });
 
+  it('say where a damaged vault was restored without a backup before', async () => {
+    const { backups } = app.upkeep;
+    await backups.load();
+    const path = backups.list[3]?.path ?? '';
+    backend.upkeep.damaged = true;
+    expect((await backups.preview(path))?.isVaultDamaged).toBe(true);
+    expect(await backups.restore(path)).toMatchObject({ withoutBackup: true });
+    await backups.load();
+    expect(backups.list.length).toBe(5);
+    expect(await backups.restore(path)).toMatchObject({ withoutBackup: false });
+  });
+
   it('are worked on one at a time', async () => {
     const { backups } = app.upkeep;
     const make = vi.spyOn(backend, 'backupMake');
@@ -73,7 +85,7 @@ describe('backups', () => {
     await backups.load();
     const small = backups.list.find((one) => one.contexts === 1);
     expect(app.contexts.list).toHaveLength(2);
-    expect(await backups.restore(small?.path ?? '')).toBe(true);
+    expect(await backups.restore(small?.path ?? '')).not.toBeNull();
     await app.begin();
     expect([app.contexts.list.length, app.ready, app.welcoming]).toEqual([1, true, false]);
     expect(backups.list).toEqual([]);

@@ -91,6 +91,12 @@ export class Vault {
     await this.work(async () => this.take(await this.backend.vaultLock()));
   }
 
+  /** Goes on from where a restore has left it. */
+  follow(status: VaultStatus): void {
+    this.error = null;
+    this.take(status);
+  }
+
   /** Forgets the last error, as when another way in is chosen. */
   clearError(): void {
     this.error = null;

@@ -1,6 +1,7 @@
 import { failure } from '../error';
 import type { BackupInfo, BackupKind, FeatureInfo, Job, Limits } from '../types';
 import type { UpkeepBackend } from '../upkeep';
+import { restoreCalls } from './restore';
 import type { FakeVault } from './vault';
 import type { World } from './world';
 
@@ -77,7 +78,7 @@ function backups(begin: FakeBackups): BackupInfo[] {
 }
 
 /** A backup on a stick. */
-const ELSEWHERE = backup('manual', 100, {
+export const ELSEWHERE = backup('manual', 100, {
   path: '/media/stick/old.ekbackup',
   contexts: 3,
 });
@@ -109,6 +110,8 @@ export class FakeUpkeep {
   backups: BackupInfo[];
   /** Whether the next backup fails. */
   full = false;
+  /** Whether the open vault is damaged. */
+  damaged = false;
   private readonly world: World;
   private readonly begin: FakeBackups;
 
@@ -204,14 +207,18 @@ function backupCalls(world: World, upkeep: FakeUpkeep, open: Open) {
           disappear: contexts.slice(a ?? 0).map(({ id, name }) => ({ id, name })),
           newerMessages: Math.max(0, messages.length - (c ?? 0)),
           newestMessageAt: ago(0.3),
+          isVaultDamaged: upkeep.damaged,
         };
       }),
     backupRestore: (path) =>
       open(() => {
         const kept = upkeep.find(path);
-        upkeep.make('beforeRestore');
+        const withoutBackup = upkeep.damaged;
+        if (!withoutBackup) upkeep.make('beforeRestore');
+        upkeep.damaged = false;
         world.contexts.splice(kept.contexts ?? 0);
         world.onChange({ noun: 'vault', id: '' });
+        return { withoutBackup, setAside: `${DIR}/vault.db.pre-restore` };
       }),
   } satisfies Partial<UpkeepBackend>;
 }
@@ -227,6 +234,7 @@ export function upkeepCalls(
     jobList: () => open(() => upkeep.jobs),
     jobRun: (name) => open(() => upkeep.run(name)),
     ...backupCalls(world, upkeep, open),
+    ...restoreCalls(world, upkeep, vault),
     dataSummary: () =>
       open(() => ({
         profileDir: DIR,
