@@ -2,7 +2,7 @@
 
 use crate::arguments::ENGINE_CHILD;
 use crate::error::BenchError;
-use evenkeel_domain::{ChatEvent, Context, ContextPatch, Message, ModelChoice, PresetId, SendRequest};
+use evenkeel_domain::{ChatEvent, Context, ContextPatch, Message, ModelChoice, PresetId, SendRequest, Settings};
 use evenkeel_service::{PresetOverrides, Service, ServiceOptions, VaultOptions, VaultState};
 use evenkeel_vault::{KeychainError, SecretStore};
 use secrecy::{ExposeSecret, SecretString};
@@ -71,6 +71,9 @@ impl App {
         if status.state != VaultState::Open {
             return Err(BenchError::Worthless(format!("the new vault is not open but {:?}", status.state)));
         }
+        // A title would be asked for between two messages, and answered in the place of one.
+        let settings = service.settings_get().await?;
+        service.settings_save(Settings { automatic_titles: false, ..settings }).await?;
         Ok(Self { service, _profile: profile })
     }
 

@@ -134,6 +134,12 @@ impl ScriptedServer {
         lock(&self.script.requests).clone()
     }
 
+    /// Gives the bodies of the chat requests since the last call, and forgets them.
+    #[must_use]
+    pub fn take_requests(&self) -> Vec<serde_json::Value> {
+        std::mem::take(&mut *lock(&self.script.requests))
+    }
+
     /// The headers of all chat requests so far.
     #[must_use]
     pub fn headers(&self) -> Vec<HeaderMap> {

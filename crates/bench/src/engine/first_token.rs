@@ -96,7 +96,8 @@ impl Chat {
         let began = Instant::now();
         let answered = app.ask(request).await?;
         self.conversation = Some(answered.message.conversation_id);
-        self.sent = serde_json::to_vec(server.requests().last().unwrap_or(&serde_json::Value::Null))?;
+        // Kept and copied for each message, the requests would fill the caches that are measured.
+        self.sent = serde_json::to_vec(server.take_requests().last().unwrap_or(&serde_json::Value::Null))?;
         Ok(milliseconds(began, answered.first_text))
     }
 }
