@@ -28,13 +28,14 @@ pub async fn run(runs: usize, part: Option<&str>, progress: Progress) -> Result<
     let wanted = |name| part.is_none_or(|part| part == name);
     let model = default_model::locate(None)?;
     let mut report = Report::default();
-    if wanted("speed") {
-        report.append(speed(&model, runs, progress).await?);
-    }
     let app = App::open().await?;
     if wanted("first-token") {
+        // First, while the process is still as small and as cool as the app's own.
         progress.say("first token: the app beside a direct request …");
         report.append(first_token::measure(&app).await?);
+    }
+    if wanted("speed") {
+        report.append(speed(&model, runs, progress).await?);
     }
     if wanted("calm") {
         report.append(calm::measure(&app, progress).await?);
