@@ -42,7 +42,7 @@ try {
   const tray = await desktop.trayHost();
   app = await App.open(desktop);
   await firstRun(app, { screenshot: async (name) => (SHOWN.has(name) ? picture(name) : undefined) });
-  await ask(app.page, 'My colleague took credit for my work AGAIN. I could scream!');
+  await ask(app.page, 'I am nervous about my talk tomorrow. What can I do tonight?');
   await picture('chat');
   await app.page.click('open-settings');
   await app.page.click('tab-providers');
@@ -53,7 +53,7 @@ try {
   await theme('light');
   await tray.choose('Quick chat');
   await app.focusWindowWith('quick-input');
-  await app.page.fill('quick-input', 'One sentence about patience, please.');
+  await app.page.fill('quick-input', 'How do I fall asleep when I am angry?');
   await desktop.press('Return');
   await until(
     async () => {
