@@ -20,6 +20,8 @@ fn draft(name: &str) -> ContextDraft {
         preset_id: None,
         anchor: Some(format!("{name} stays calm.")),
         tags: vec![" Work ".into(), "home".into()],
+        strategy: StrategyChoice::standard(SUMMARIZATION),
+        memory: MemorySettings { goals: vec!["Sleep better".into()], ..MemorySettings::default() },
     }
 }
 

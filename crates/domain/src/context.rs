@@ -1,7 +1,7 @@
 //! Contexts: named companions, and the immutable revisions of their personas.
 
 use crate::limits::{characters, number, page};
-use crate::{ContextId, FieldError, ModelChoice, PresetId, RevisionId, checked_tags};
+use crate::{ContextId, FieldError, MemorySettings, ModelChoice, PresetId, RevisionId, StrategyChoice, checked_tags};
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
@@ -53,6 +53,10 @@ pub struct Context {
     pub deleted_at: Option<DateTime<Utc>>,
     /// The user's tags, at most 20.
     pub tags: Vec<String>,
+    /// How its history is kept.
+    pub strategy: StrategyChoice,
+    /// What it remembers beside that.
+    pub memory: MemorySettings,
 }
 
 impl Context {
@@ -156,6 +160,12 @@ pub struct ContextDraft {
     /// At most 20 tags of 1–40 characters, no two the same in lower case.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// How its history is kept.
+    #[serde(default)]
+    pub strategy: StrategyChoice,
+    /// What it remembers beside that.
+    #[serde(default)]
+    pub memory: MemorySettings,
 }
 
 impl ContextDraft {
@@ -172,6 +182,8 @@ impl ContextDraft {
         number("maxHistoryTokens", self.max_history_tokens, 500, 2_000_000)?;
         self.anchor.as_deref().map_or(Ok(()), |anchor| characters("anchor", anchor, 1, 2_000))?;
         checked_tags(&self.tags)?;
+        self.strategy.check()?;
+        self.memory.check()?;
         self.expiry_days.map_or(Ok(()), |days| number("expiryDays", days, 1, 3_650))
     }
 }
@@ -209,6 +221,12 @@ pub struct ContextPatch {
     /// All tags from now on.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
+    /// How the history is kept, with all settings.
+    #[serde(default)]
+    pub strategy: Option<StrategyChoice>,
+    /// What is remembered beside that, with all settings.
+    #[serde(default)]
+    pub memory: Option<MemorySettings>,
 }
 
 /// A field that was named, even as `null`, is told from one that was left out.
@@ -241,6 +259,8 @@ impl ContextPatch {
                 None => context.anchor.clone(),
             },
             tags: self.tags.unwrap_or_else(|| context.tags.clone()),
+            strategy: self.strategy.unwrap_or_else(|| context.strategy.clone()),
+            memory: self.memory.unwrap_or_else(|| context.memory.clone()),
         }
     }
 }

@@ -69,6 +69,8 @@ uuid_id!(/// Names a message.
     MessageId, "message");
 uuid_id!(/// Names a provider.
     ProviderId, "provider");
+uuid_id!(/// Names a summary.
+    SummaryId, "summary");
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {

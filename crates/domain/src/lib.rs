@@ -19,8 +19,10 @@ mod message;
 mod model;
 mod phrase;
 mod preset;
+mod receipt;
 mod search;
 mod settings;
+mod strategy;
 mod tag;
 mod trash;
 
@@ -34,7 +36,7 @@ pub use conversation::{
 pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};
 pub use history::recommended_max_history_tokens;
-pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId};
+pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, SummaryId};
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
     ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRED_IN_SIGHT, EXPIRY_WARNING,
@@ -45,8 +47,13 @@ pub use limits::{FieldError, Limits};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
+pub use receipt::{BlockKind, Origin, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, StrategyUsed, TextEdit};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
+pub use strategy::{
+    EXTRACTION, ExtractionSettings, FULL, FullSettings, MemorySettings, RecallSettings, SLIDING_WINDOW, SUMMARIZATION,
+    StandardStrategy, StrategyChoice, StrategySource, SummarySettings, WindowSettings, WorkModel,
+};
 pub use tag::{checked_tags, folded};
 pub use trash::{KindSize, TrashId, TrashItem, TrashSummary, VaultStatistics};
 

@@ -23,6 +23,8 @@ fn draft() -> ContextDraft {
         preset_id: None,
         anchor: None,
         tags: Vec::new(),
+        strategy: StrategyChoice::default(),
+        memory: MemorySettings::default(),
     }
 }
 
@@ -375,6 +377,8 @@ mod patch {
             is_active: true,
             deleted_at: None,
             tags: vec!["work".into()],
+            strategy: StrategyChoice::standard(SUMMARIZATION),
+            memory: MemorySettings { anchor_from_turn: 1, ..MemorySettings::default() },
         }
     }
 

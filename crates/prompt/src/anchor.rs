@@ -7,10 +7,6 @@ use evenkeel_domain::Revision;
 /// Most tokens of the anchor.
 pub const ANCHOR_TOKENS: u32 = 120;
 
-/// The first turn that carries the anchor. Personas hold by themselves for about two turns
-/// (Spiral-Bench: escalation doubles in turns 5–9, so start before).
-pub const ANCHOR_FROM_TURN: u32 = 3;
-
 /// Longest zone name that is passed on; the longest of the IANA database has 32 characters.
 const ZONE_CHARACTERS: usize = 48;
 

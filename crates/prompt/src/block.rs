@@ -1,58 +1,8 @@
 //! The parts of a prompt, each with its origin and its price.
 
 use crate::{FRAME_TOKENS, TokenCounter};
-use evenkeel_domain::{MessageId, RevisionId, Role};
-
-/// Where a block stands. The order of the variants is the order in the prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BlockKind {
-    /// The persona.
-    System,
-    /// Tool definitions: complete or absent.
-    Tools,
-    /// Summaries and facts.
-    Memory,
-    /// Messages of the conversation.
-    History,
-    /// What the user wrote now.
-    User,
-    /// Time, anchor and other text that is new at every turn and never stored.
-    Trailing,
-}
-
-impl BlockKind {
-    /// Rank when space is short; the lowest number is served first.
-    #[must_use]
-    pub fn priority(self) -> u8 {
-        match self {
-            Self::System | Self::User => 0,
-            Self::Tools => 1,
-            Self::Trailing => 2,
-            Self::Memory => 3,
-            Self::History => 4,
-        }
-    }
-}
-
-/// What a block's text comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// A persona revision.
-    Revision(RevisionId),
-    /// A stored message.
-    Message(MessageId),
-    /// Messages before the window, named together.
-    Earlier {
-        /// How many they are.
-        messages: u32,
-    },
-    /// The text being sent.
-    UserText,
-    /// The time passed in.
-    Clock,
-    /// The context provider of that name.
-    Provider(String),
-}
+pub use evenkeel_domain::{BlockKind, Origin};
+use evenkeel_domain::{ReceiptBlock, Role, TextEdit};
 
 /// One part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,12 +21,40 @@ pub struct Block {
     pub included: bool,
     /// Why it was left out, or why it is here although space was short.
     pub reason: Option<String>,
+    /// What stands before the stored text that `origin` names.
+    pub prefix: String,
+    /// What was replaced in that stored text.
+    pub edits: Vec<TextEdit>,
 }
 
 impl Block {
     /// A block that is sent, its text counted by `counter`.
     pub fn new(kind: BlockKind, origin: Origin, role: Role, text: String, counter: &dyn TokenCounter) -> Self {
         let tokens = counter.count(&text).saturating_add(FRAME_TOKENS);
-        Self { kind, origin, role, text, tokens, included: true, reason: None }
+        Self { kind, origin, role, text, tokens, included: true, reason: None, prefix: String::new(), edits: Vec::new() }
+    }
+
+    /// The block as its receipt keeps it: with the text only where nothing else holds that.
+    #[must_use]
+    pub fn for_receipt(&self) -> ReceiptBlock {
+        let is_stored = matches!(self.origin, Origin::Message { .. } | Origin::Revision { .. } | Origin::UserText);
+        let text = (!is_stored && !self.text.is_empty()).then(|| self.text.clone());
+        ReceiptBlock {
+            kind: self.kind,
+            origin: self.origin.clone(),
+            role: self.role,
+            tokens: self.tokens,
+            included: self.included,
+            reason: self.reason.clone(),
+            text,
+            prefix: self.prefix.clone(),
+            edits: self.edits.clone(),
+        }
+    }
+
+    /// Leaves it out.
+    pub(crate) fn leave_out(&mut self, reason: impl Into<String>) {
+        self.included = false;
+        self.reason = Some(reason.into());
     }
 }

@@ -1,18 +1,17 @@
 //! Composing the blocks of a request and fitting them into the budget.
 
-use crate::anchor::{self, ANCHOR_FROM_TURN};
-use crate::exchange::{exchanges, is_blank, tail_within};
+use crate::anchor;
+use crate::history::{History, Source};
+use crate::persona::system_text;
 use crate::render::NOTE_TOKENS;
-use crate::{Block, BlockKind, Budget, ContextProvider, Exchange, FRAME_TOKENS, Origin, PromptError, SlidingWindow};
-use crate::{Strategy, TokenCounter, Wanted, Window, WindowRequest};
+use crate::{Block, BlockKind, Budget, ComposeRequest, ContextProvider, FRAME_TOKENS, Origin, PromptError};
+use crate::{SlidingWindow, Strategy, TokenCounter, Wanted, exchanges};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Leaving, MessageId, Revision, Role, TokenMeter};
+use evenkeel_domain::{MessageId, Revision, Role, StrategyUsed, TextEdit, TokenMeter};
+use std::collections::HashSet;
 
 /// Per cent of the history budget from which the meter warns.
 const WARN_PERCENT: u64 = 80;
-/// Most characters of a message that is to leave.
-const BEGINNING: usize = 80;
-
 /// One stored message of the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryMessage<'a> {
@@ -24,6 +23,10 @@ pub struct HistoryMessage<'a> {
     pub content: &'a str,
     /// Its tokens, counted by the request's counter.
     pub tokens: u32,
+    /// What `content` begins with and the stored text does not, such as the name of another context.
+    pub prefix: &'a str,
+    /// What was replaced in the stored text.
+    pub edits: &'a [TextEdit],
 }
 
 /// Everything a prompt is made of.
@@ -38,12 +41,16 @@ pub struct BuildInput<'a> {
     pub earlier: u32,
     /// What the user wrote now.
     pub user_text: &'a str,
+    /// What was replaced in it before it came here.
+    pub user_edits: &'a [TextEdit],
     /// The time to tell the model.
     pub now: DateTime<Utc>,
     /// The user's time zone, such as `Europe/Berlin`; characters that no zone has are dropped.
     pub zone: &'a str,
     /// Whether the anchor is sent.
     pub maintain_personality: bool,
+    /// The turn from which it is.
+    pub anchor_from_turn: u32,
     /// Number of this user message in the branch; the first is 1.
     pub turn: u32,
     /// The model's window, in tokens.
@@ -74,6 +81,8 @@ pub struct Prompt {
     pub estimated: bool,
     /// The companion's name.
     pub speaker: String,
+    /// The strategy that composed it.
+    pub strategy: StrategyUsed,
 }
 
 /// Builds one prompt.
@@ -120,18 +129,15 @@ impl<'a> Builder<'a> {
         let budget = Budget::new(input.window, input.max_tokens, estimated)?;
         let mut blocks = self.fixed_blocks(&budget)?;
         self.compose(&mut blocks, &budget);
-        let ceiling = budget.request - request_tokens(&blocks);
-        let history_budget = input.max_history_tokens.min(ceiling);
-        let History { blocks: history, left_out, leaving } = self.history(history_budget, ceiling);
-        let history_tokens = history.iter().filter(|block| block.included).map(|block| block.tokens).sum();
-        let window_start = history.iter().find(|block| block.included).and_then(|block| match block.origin {
-            Origin::Message(id) => Some(id),
-            _ => None,
-        });
-        blocks.extend(history);
-        // Stable: blocks of one kind stay in the order they were given.
-        blocks.sort_by_key(|block| block.kind);
-        let warning = u64::from(history_tokens) * 100 >= u64::from(history_budget) * WARN_PERCENT && history_tokens > 0;
+        let room = budget.request - request_tokens(&blocks);
+        let (memory, history, history_budget) = self.past(room);
+        leave_out_repetitions(&mut blocks, &history);
+        blocks.extend(memory);
+        let warning = u64::from(history.tokens) * 100 >= u64::from(history_budget) * WARN_PERCENT && history.tokens > 0;
+        let (history_tokens, left_out, leaving) = (history.tokens, history.left_out, history.leaving);
+        blocks.extend(history.blocks);
+        // Stable: blocks of one kind stay in the order they were given, before time and anchor.
+        blocks.sort_by_key(|block| (block.kind, matches!(block.origin, Origin::Clock | Origin::Anchor { .. })));
         let meter = TokenMeter {
             history_tokens,
             budget_tokens: history_budget,
@@ -142,23 +148,50 @@ impl<'a> Builder<'a> {
             estimated,
             leaving,
         };
-        Ok(Prompt { blocks, window_start, meter, estimated, speaker: input.revision.name.trim().to_owned() })
+        let strategy = &self.strategy;
+        let strategy = StrategyUsed { id: strategy.id().into(), version: strategy.version().into(), instead_of: None };
+        let speaker = input.revision.name.trim().to_owned();
+        Ok(Prompt { blocks, window_start: history.start, meter, estimated, speaker, strategy })
+    }
+
+    /// Memory and history in what is left of the request, and the history's budget.
+    fn past(&self, room: u32) -> (Vec<Block>, History, u32) {
+        let input = &self.input;
+        let messages = input.history;
+        let from = input.evicted_before.and_then(|start| messages.iter().rposition(|message| message.id == start)).unwrap_or(0);
+        let groups = exchanges(messages, from);
+        let request = ComposeRequest {
+            history: messages,
+            exchanges: &groups,
+            earlier: input.earlier,
+            user_text: input.user_text,
+            max_history_tokens: input.max_history_tokens,
+            room,
+            counter: input.counter,
+        };
+        let mut composed = self.strategy.compose(&request);
+        let memory = fitted(std::mem::take(&mut composed.memory), room);
+        let ceiling = request.beside(&memory).ceiling;
+        let budget = composed.budget.min(ceiling);
+        let source = Source { messages, earlier: input.earlier, from, exchanges: &groups };
+        (memory, source.history(self.strategy, composed, ceiling), budget)
     }
 
     /// Persona, user text, time and anchor: whole, or the request is refused.
     fn fixed_blocks(&self, budget: &Budget) -> Result<Vec<Block>, PromptError> {
         let input = &self.input;
-        let origin = || Origin::Revision(input.revision.id.clone());
+        let id = || input.revision.id.clone();
         let block = |kind, origin, role, text| Block::new(kind, origin, role, text, input.counter);
-        let system = block(BlockKind::System, origin(), Role::System, system_text(input.revision));
-        let user = block(BlockKind::User, Origin::UserText, Role::User, input.user_text.to_owned());
+        let system = block(BlockKind::System, Origin::Revision { id: id() }, Role::System, system_text(input.revision));
+        let mut user = block(BlockKind::User, Origin::UserText, Role::User, input.user_text.to_owned());
         let mut time = block(BlockKind::Trailing, Origin::Clock, Role::System, anchor::time_line(input.now, input.zone));
         time.tokens = time.tokens.saturating_add(NOTE_TOKENS);
+        user.edits = input.user_edits.to_vec();
         let (system_tokens, user_tokens) = (system.tokens, user.tokens);
         let mut blocks = vec![system, user, time];
-        if input.maintain_personality && input.turn >= ANCHOR_FROM_TURN {
+        if input.maintain_personality && input.turn >= input.anchor_from_turn {
             let text = anchor::anchor(input.revision, input.counter);
-            blocks.push(block(BlockKind::Trailing, origin(), Role::System, text));
+            blocks.push(block(BlockKind::Trailing, Origin::Anchor { id: id() }, Role::System, text));
         }
         let needed = request_tokens(&blocks);
         if needed <= budget.request {
@@ -189,82 +222,14 @@ impl<'a> Builder<'a> {
             let block = &mut blocks[block];
             let room = budget.request - used;
             if !matches!(block.kind, BlockKind::Tools | BlockKind::Memory | BlockKind::Trailing) {
-                block.included = false;
-                block.reason = Some("providers give tools, memory and trailing text only".into());
+                block.leave_out("providers give tools, memory and trailing text only");
             } else if block.included && block.tokens > room {
-                block.included = false;
-                block.reason = Some(format!("{} tokens do not fit the {room} that are left", block.tokens));
+                block.leave_out(format!("{} tokens do not fit the {room} that are left", block.tokens));
             } else if block.included {
                 used += block.tokens;
             }
         }
     }
-
-    fn history(&self, budget: u32, ceiling: u32) -> History {
-        let history = self.input.history;
-        let from =
-            self.input.evicted_before.and_then(|start| history.iter().rposition(|message| message.id == start)).unwrap_or(0);
-        let groups = exchanges(history, from);
-        let window = self.strategy.window(&WindowRequest { exchanges: &groups, budget, ceiling });
-        let window = within_ceiling(window, &groups, ceiling);
-        let start = groups.get(window.first).map_or(history.len(), |first| first.messages.start);
-        let loaded = u32::try_from(start).unwrap_or(u32::MAX);
-        let left_out = self.input.earlier.saturating_add(loaded);
-        let mut blocks = Vec::with_capacity(history.len() - start + 1);
-        if left_out > 0 {
-            blocks.push(earlier_block(&history[from..start], left_out, window.reason));
-        }
-        blocks.extend(history[start..].iter().filter(|message| !is_blank(message)).map(message_block));
-        let sent = groups.get(window.first..).unwrap_or_default();
-        History { blocks, left_out, leaving: self.leaving(sent) }
-    }
-
-    /// What goes when the window next moves.
-    fn leaving(&self, sent: &[Exchange]) -> Option<Leaving> {
-        let going = sent.get(..self.strategy.leaving(sent))?;
-        let messages = going.first()?.messages.start..going.last()?.messages.end;
-        let messages = self.input.history[messages].iter().filter(|message| !is_blank(message));
-        let first = messages.clone().next()?;
-        let count = u32::try_from(messages.count()).unwrap_or(u32::MAX);
-        Some(Leaving { messages: count, first_id: first.id, beginning: beginning(first.content) })
-    }
-}
-
-/// What a request says of the history.
-struct History {
-    /// One block for all messages that are left out first.
-    blocks: Vec<Block>,
-    /// Their number.
-    left_out: u32,
-    leaving: Option<Leaving>,
-}
-
-/// How a text begins, on one line.
-fn beginning(text: &str) -> String {
-    let line = |character: char| if character.is_whitespace() || character.is_control() { ' ' } else { character };
-    let mut characters = text.trim().chars().map(line);
-    let mut begun: String = characters.by_ref().take(BEGINNING - 1).collect();
-    match (characters.next(), characters.next()) {
-        (Some(last), None) => begun.push(last),
-        (Some(_), Some(_)) => begun = format!("{}…", begun.trim_end()),
-        _ => {}
-    }
-    begun
-}
-
-/// The system text of a revision: instructions, then the personality by name.
-fn system_text(revision: &Revision) -> String {
-    let mut text = revision.system_prompt.trim().to_owned();
-    let name = revision.name.trim();
-    // A context made from a preset may bear another name than the one its prompt speaks of.
-    if !text.contains(name) {
-        text.push_str(&format!("\n\nIn this conversation the assistant described above is called {name}."));
-    }
-    let personality = revision.personality.trim();
-    if !personality.is_empty() {
-        text.push_str(&format!("\n\n{name}'s personality: {personality}"));
-    }
-    text
 }
 
 /// Tokens of what is sent, with the opening of the reply.
@@ -272,40 +237,39 @@ fn request_tokens(blocks: &[Block]) -> u32 {
     blocks.iter().filter(|block| block.included).fold(FRAME_TOKENS, |sum, block| sum.saturating_add(block.tokens))
 }
 
-/// Holds any strategy's choice to what the request can take.
-fn within_ceiling(window: Window, groups: &[Exchange], ceiling: u32) -> Window {
-    let fitting = tail_within(groups, ceiling);
-    if window.first >= fitting {
-        return window;
+/// The blocks of a strategy's memory, those that do not fit left out.
+fn fitted(mut memory: Vec<Block>, room: u32) -> Vec<Block> {
+    let mut left = room;
+    for block in &mut memory {
+        let tokens = block.tokens;
+        if block.kind != BlockKind::Memory {
+            block.leave_out("a strategy gives memory only");
+        } else if block.included && tokens > left {
+            block.leave_out(format!("{tokens} tokens do not fit the {left} that are left"));
+        } else if block.included {
+            left -= tokens;
+        }
     }
-    let reason = format!("the strategy's choice was over the {ceiling} tokens that the request leaves");
-    Window { first: fitting, reason: Some(reason) }
+    memory
 }
 
-/// Stands for all messages before the window; its tokens are those of the messages that left now.
-fn earlier_block(leaving: &[HistoryMessage<'_>], messages: u32, reason: Option<String>) -> Block {
-    let tokens = leaving.iter().fold(0u32, |sum, message| sum.saturating_add(message.tokens).saturating_add(FRAME_TOKENS));
-    Block {
-        kind: BlockKind::History,
-        origin: Origin::Earlier { messages },
-        role: Role::User,
-        text: String::new(),
-        tokens,
-        included: false,
-        reason: Some(
-            reason.unwrap_or_else(|| "before the start of the window, which stays until history is over its budget".into()),
-        ),
+/// A recalled message that the window holds anyway is not sent twice.
+fn leave_out_repetitions(blocks: &mut [Block], history: &History) {
+    let is_recalled = |block: &Block| block.included && matches!(block.origin, Origin::Recalled { .. });
+    if !blocks.iter().any(is_recalled) {
+        return;
     }
-}
-
-fn message_block(message: &HistoryMessage<'_>) -> Block {
-    Block {
-        kind: BlockKind::History,
-        origin: Origin::Message(message.id),
-        role: message.role,
-        text: message.content.to_owned(),
-        tokens: message.tokens.saturating_add(FRAME_TOKENS),
-        included: true,
-        reason: None,
+    let sent: HashSet<MessageId> = history
+        .blocks
+        .iter()
+        .filter_map(|block| match block.origin {
+            Origin::Message { id } if block.included => Some(id),
+            _ => None,
+        })
+        .collect();
+    for block in blocks.iter_mut().filter(|block| block.included) {
+        if matches!(&block.origin, Origin::Recalled { id } if sent.contains(id)) {
+            block.leave_out("it stands in the history that is sent");
+        }
     }
 }

@@ -27,7 +27,8 @@ pub(crate) fn is_blank(message: &HistoryMessage<'_>) -> bool {
 
 /// Groups the messages from position `from` on. Those before the first user message belong to
 /// no exchange: a request never begins with the middle of an exchange.
-pub(crate) fn exchanges(history: &[HistoryMessage<'_>], from: usize) -> Vec<Exchange> {
+#[must_use]
+pub fn exchanges(history: &[HistoryMessage<'_>], from: usize) -> Vec<Exchange> {
     let mut found: Vec<Exchange> = Vec::new();
     let mut previous = Role::Assistant;
     for (at, message) in history.iter().enumerate().skip(from) {

@@ -16,19 +16,23 @@ mod budget;
 mod builder;
 mod error;
 mod exchange;
+mod goals;
+mod history;
+mod persona;
 mod provider;
 mod render;
 mod strategy;
 mod tokens;
 
-pub use anchor::{ANCHOR_FROM_TURN, ANCHOR_TOKENS};
+pub use anchor::ANCHOR_TOKENS;
 pub use block::{Block, BlockKind, Origin};
 pub use budget::Budget;
 pub use builder::{BuildInput, Builder, HistoryMessage, Prompt};
 pub use error::PromptError;
-pub use exchange::Exchange;
+pub use exchange::{Exchange, exchanges};
+pub use goals::Goals;
 pub use provider::{ContextProvider, Wanted};
-pub use strategy::{SlidingWindow, Strategy, Window, WindowRequest};
+pub use strategy::{ComposeRequest, Composition, Full, SlidingWindow, Strategy, TurnComplete, Window, WindowRequest, Work};
 pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
 
 #[cfg(test)]

@@ -1,15 +1,55 @@
-//! Strategies: how much of the history a request carries.
+//! Strategies: how the past becomes a part of a request.
 
+mod full;
 mod sliding_window;
 
-use crate::Exchange;
+use crate::{Block, Exchange, HistoryMessage, TokenCounter};
+
+pub use full::Full;
 pub use sliding_window::SlidingWindow;
 
-/// What a strategy chooses from. Token figures include framing.
+/// What a strategy composes from. Token figures include framing.
+#[derive(Clone, Copy)]
+pub struct ComposeRequest<'a> {
+    /// The loaded messages of the branch, oldest first.
+    pub history: &'a [HistoryMessage<'a>],
+    /// Their exchanges from the start of the previous window on, oldest first; all that are loaded
+    /// where there was none. Positions are those in `history`.
+    pub exchanges: &'a [Exchange],
+    /// Messages of the branch that come before `history`.
+    pub earlier: u32,
+    /// What the user wrote now.
+    pub user_text: &'a str,
+    /// The context's most tokens of history.
+    pub max_history_tokens: u32,
+    /// Tokens that the request has left for memory and history together; never exceeded.
+    pub room: u32,
+    /// Counts in the tokens of this request.
+    pub counter: &'a dyn TokenCounter,
+}
+
+impl<'a> ComposeRequest<'a> {
+    /// What is left for the history beside `memory`.
+    #[must_use]
+    pub fn beside(&self, memory: &[Block]) -> WindowRequest<'a> {
+        let taken = memory.iter().filter(|block| block.included).fold(0u32, |sum, block| sum.saturating_add(block.tokens));
+        let ceiling = self.room.saturating_sub(taken);
+        WindowRequest { exchanges: self.exchanges, budget: self.max_history_tokens.min(ceiling), ceiling }
+    }
+
+    /// The first exchange that begins after a message; all of them where that stands before them or
+    /// is not loaded.
+    #[must_use]
+    pub fn exchange_after(&self, message: evenkeel_domain::MessageId) -> usize {
+        let Some(at) = self.history.iter().rposition(|one| one.id == message) else { return 0 };
+        self.exchanges.partition_point(|exchange| exchange.messages.start <= at)
+    }
+}
+
+/// What history is chosen from. Token figures include framing.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowRequest<'a> {
-    /// Exchanges from the start of the previous window on, oldest first; all that are loaded
-    /// where there was none.
+    /// As in [`ComposeRequest`].
     pub exchanges: &'a [Exchange],
     /// Budget of the history H: the smaller of `maxHistoryTokens` and the ceiling.
     pub budget: u32,
@@ -26,15 +66,69 @@ pub struct Window {
     pub reason: Option<String>,
 }
 
-/// Chooses the history of a request. Pure, like everything here.
+/// What a strategy makes of the past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composition {
+    /// Blocks of the kind memory that stand before the history, in their order. One that does not fit
+    /// is left out whole.
+    pub memory: Vec<Block>,
+    /// The history that is sent verbatim.
+    pub window: Window,
+    /// The budget that the window was chosen for, which the meter shows.
+    pub budget: u32,
+}
+
+impl Composition {
+    /// A window without memory.
+    #[must_use]
+    pub fn of(window: Window, budget: u32) -> Self {
+        Self { memory: Vec::new(), window, budget }
+    }
+}
+
+/// What was sent, and what has been said since.
+#[derive(Clone, Copy)]
+pub struct TurnComplete<'a> {
+    /// The loaded messages of the branch with the reply, oldest first.
+    pub history: &'a [HistoryMessage<'a>],
+    /// Their exchanges.
+    pub exchanges: &'a [Exchange],
+    /// How many tokens the history may take.
+    pub max_history_tokens: u32,
+}
+
+/// Work that a strategy wants done in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work {
+    /// These exchanges go into the summary.
+    Summarise {
+        /// Positions in [`TurnComplete::exchanges`].
+        exchanges: std::ops::Range<usize>,
+    },
+    /// The installed strategy is told of the turn.
+    Tell,
+}
+
+/// Turns the past into a part of a request, and says what to do when a turn has ended. Pure, like
+/// everything here: whatever it remembers is put into it before.
 pub trait Strategy {
     /// Stable id, such as `std-sliding-window-strategy`.
-    fn id(&self) -> &'static str;
+    fn id(&self) -> &str;
 
-    /// Chooses the window. The builder drops more if the choice is over the ceiling.
-    fn window(&self, request: &WindowRequest<'_>) -> Window;
+    /// Its version; receipts carry it.
+    fn version(&self) -> &str {
+        "1"
+    }
+
+    /// Composes memory and history. The builder drops more if they are over the room.
+    fn compose(&self, request: &ComposeRequest<'_>) -> Composition;
 
     /// How many of the exchanges that are sent now leave, oldest first and at the least, when the
     /// window next moves as the conversation goes on, whatever its budget is then.
     fn leaving(&self, sent: &[Exchange]) -> usize;
+
+    /// What is to be done in the background now that a turn has ended.
+    fn on_turn_complete(&self, _turn: &TurnComplete<'_>) -> Option<Work> {
+        None
+    }
 }

@@ -62,6 +62,8 @@ pub(crate) fn counted<'a>(branch: &'a [(MessageId, Role, String)], counter: &dyn
         role: *role,
         content,
         tokens: counter.count(content),
+        prefix: "",
+        edits: &[],
     };
     branch.iter().map(message).collect()
 }
@@ -72,9 +74,11 @@ pub(crate) fn input<'a>(revision: &'a Revision, history: &'a [HistoryMessage<'a>
         history,
         earlier: 0,
         user_text: "And now?",
+        user_edits: &[],
         now: noon(),
         zone: "Europe/Berlin",
         maintain_personality: true,
+        anchor_from_turn: 3,
         turn: 3,
         window: 10_000,
         max_tokens: 500,
@@ -87,7 +91,7 @@ pub(crate) fn input<'a>(revision: &'a Revision, history: &'a [HistoryMessage<'a>
 
 pub(crate) fn sent(prompt: &Prompt) -> Vec<MessageId> {
     let message = |block: &Block| match block.origin {
-        Origin::Message(id) if block.included => Some(id),
+        Origin::Message { id } if block.included => Some(id),
         _ => None,
     };
     prompt.blocks.iter().filter_map(message).collect()

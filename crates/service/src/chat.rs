@@ -4,6 +4,7 @@ mod found;
 mod plan;
 pub(crate) mod replies;
 mod reply;
+mod strategy;
 
 use crate::session::{Session, private::mirror};
 use crate::{Service, ServiceError, model::Ready};

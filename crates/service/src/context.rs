@@ -5,8 +5,8 @@ use crate::naming::{copy_name, original};
 use crate::{ContextPage, PresetOverrides, Service, ServiceError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    Context, ContextDraft, ContextId, ContextPatch, ContextQuery, FieldError, ModelChoice, Preset, PresetId, Revision,
-    checked_tags, longest_reply,
+    Context, ContextDraft, ContextId, ContextPatch, ContextQuery, FieldError, MemorySettings, ModelChoice, Preset, PresetId,
+    Revision, StrategyChoice, checked_tags, longest_reply,
 };
 use evenkeel_store::{ReadHandle, StoreError};
 
@@ -228,6 +228,8 @@ fn drafted(preset: &Preset, overrides: PresetOverrides) -> ContextDraft {
         preset_id: Some(preset.id.clone()),
         anchor: None,
         tags: Vec::new(),
+        strategy: StrategyChoice::default(),
+        memory: MemorySettings::default(),
     }
 }
 
@@ -264,6 +266,8 @@ fn shaped(draft: ContextDraft, life: Life, now: DateTime<Utc>) -> (Context, Revi
         is_active: true,
         deleted_at: None,
         tags: draft.tags,
+        strategy: draft.strategy,
+        memory: draft.memory,
     };
     (context, revision)
 }

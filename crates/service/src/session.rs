@@ -5,7 +5,7 @@ pub(crate) mod private;
 
 use crate::{ServiceError, recent::Recent};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Settings};
+use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Settings, StrategyChoice};
 use evenkeel_store::{Change, DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use evenkeel_vault::VaultLock;
 use private::{Item, Private, Records};
@@ -25,6 +25,8 @@ pub(crate) struct WindowKey {
     pub window: u32,
     /// The context's history budget in tokens.
     pub max_history_tokens: u32,
+    /// How the context keeps its history.
+    pub strategy: StrategyChoice,
 }
 
 /// The store with what is kept in memory beside it; dropped when the vault is locked.

@@ -5,8 +5,8 @@ use super::chance::Chance;
 use crate::error::BenchError;
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, ConversationId, Message, MessageId, MessageStatus, ModelChoice, ProviderId, Revision,
-    RevisionId, Role, TitleSource, TokenCount, Usage,
+    Context, ContextId, Conversation, ConversationId, MemorySettings, Message, MessageId, MessageStatus, ModelChoice, ProviderId,
+    Revision, RevisionId, Role, StrategyChoice, TitleSource, TokenCount, Usage,
 };
 use evenkeel_store::{Store, StoreError, WriteHandle};
 use uuid::Uuid;
@@ -218,6 +218,8 @@ fn companion(number: usize, chance: &mut Chance) -> (Context, Revision) {
         is_active: number % 10 != 9 && deleted_at.is_none(),
         deleted_at,
         tags: vec![chance.word(), chance.word()],
+        strategy: StrategyChoice::default(),
+        memory: MemorySettings::default(),
     };
     (context, revision)
 }

@@ -1,8 +1,9 @@
 //! The newest exchanges, evicted in blocks.
 
-use super::{Strategy, Window, WindowRequest};
+use super::{ComposeRequest, Composition, Strategy, Window, WindowRequest};
 use crate::Exchange;
 use crate::exchange::tail_within;
+use evenkeel_domain::{SLIDING_WINDOW, WindowSettings};
 
 /// Keeps its start while the history fits its budget, and then drops a block of the oldest
 /// exchanges at once.
@@ -19,16 +20,40 @@ pub struct SlidingWindow {
 
 impl Default for SlidingWindow {
     fn default() -> Self {
-        Self { keep_percent: 60, keep_exchanges: 5 }
+        WindowSettings::default().into()
+    }
+}
+
+impl From<WindowSettings> for SlidingWindow {
+    fn from(settings: WindowSettings) -> Self {
+        Self { keep_percent: settings.keep_percent, keep_exchanges: settings.keep_exchanges as usize }
     }
 }
 
 impl Strategy for SlidingWindow {
-    fn id(&self) -> &'static str {
-        "std-sliding-window-strategy"
+    fn id(&self) -> &str {
+        SLIDING_WINDOW
     }
 
-    fn window(&self, request: &WindowRequest<'_>) -> Window {
+    fn compose(&self, request: &ComposeRequest<'_>) -> Composition {
+        let request = request.beside(&[]);
+        Composition::of(self.window(&request), request.budget)
+    }
+
+    /// The window moves once what is sent now and what is added to it are over the budget. The
+    /// larger the budget is then, the more was added, and it stays for sure, being newer: so this
+    /// part of what is sent now is the most that can stay.
+    fn leaving(&self, sent: &[Exchange]) -> usize {
+        let tokens: u64 = sent.iter().map(|exchange| u64::from(exchange.tokens)).sum();
+        let most = tokens * u64::from(self.keep_percent.min(100)) / 100;
+        tail_within(sent, u32::try_from(most).unwrap_or(u32::MAX)).min(self.newest(sent))
+    }
+}
+
+impl SlidingWindow {
+    /// The window of a history, whatever memory stands beside it.
+    #[must_use]
+    pub fn window(&self, request: &WindowRequest<'_>) -> Window {
         let exchanges = request.exchanges;
         if tail_within(exchanges, request.budget) == 0 {
             return Window { first: 0, reason: None };
@@ -46,17 +71,6 @@ impl Strategy for SlidingWindow {
         self.floor(newest, request)
     }
 
-    /// The window moves once what is sent now and what is added to it are over the budget. The
-    /// larger the budget is then, the more was added, and it stays for sure, being newer: so this
-    /// part of what is sent now is the most that can stay.
-    fn leaving(&self, sent: &[Exchange]) -> usize {
-        let tokens: u64 = sent.iter().map(|exchange| u64::from(exchange.tokens)).sum();
-        let most = tokens * u64::from(self.keep_percent.min(100)) / 100;
-        tail_within(sent, u32::try_from(most).unwrap_or(u32::MAX)).min(self.newest(sent))
-    }
-}
-
-impl SlidingWindow {
     /// Where the newest exchanges begin that stay whatever the budget says. An open exchange at
     /// the end is not counted among them: it is a part of what is being asked.
     fn newest(&self, exchanges: &[Exchange]) -> usize {

@@ -138,7 +138,7 @@ impl ContextProvider for Given {
     fn compose(&self, wanted: &Wanted<'_>) -> Vec<Block> {
         let block = |(kind, words): &(BlockKind, usize)| {
             let text = format!("{kind:?}{}", " x".repeat(words - 1));
-            Block::new(*kind, Origin::Provider("given".into()), Role::System, text, wanted.counter)
+            Block::new(*kind, Origin::Provider { name: "given".into() }, Role::System, text, wanted.counter)
         };
         self.0.iter().map(block).collect()
     }
@@ -160,7 +160,7 @@ fn provided_blocks_stand_in_the_order_of_the_layout() {
     assert!(kinds.is_sorted());
     let messages = prompt.messages();
     assert!(messages[0].1.ends_with("stamps.\n\nTools x x x x\n\nMemory x x x x"));
-    assert!(messages.last().unwrap().1.ends_with("stance or mood.\nTrailing x x x x"));
+    assert!(messages.last().unwrap().1.starts_with("Trailing x x x x\nCurrent time: "));
 }
 
 #[test]

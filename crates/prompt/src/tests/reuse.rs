@@ -2,8 +2,8 @@
 
 use super::{anna, id, input};
 use crate::{
-    BlockKind, Builder, Exchange, FRAME_TOKENS, HistoryMessage, O200k, Prompt, SlidingWindow, Strategy, TokenCounter, Window,
-    WindowRequest,
+    BlockKind, Builder, ComposeRequest, Composition, Exchange, FRAME_TOKENS, HistoryMessage, O200k, Prompt, SlidingWindow,
+    Strategy, TokenCounter, Window,
 };
 use evenkeel_domain::{BUILT_IN_PRESETS, MessageId, Revision, Role};
 
@@ -14,15 +14,16 @@ const BUDGET: u32 = 4_000;
 struct PerTurn;
 
 impl Strategy for PerTurn {
-    fn id(&self) -> &'static str {
+    fn id(&self) -> &str {
         "per-turn"
     }
 
-    fn window(&self, request: &WindowRequest<'_>) -> Window {
+    fn compose(&self, request: &ComposeRequest<'_>) -> Composition {
+        let request = request.beside(&[]);
         let mut left = request.budget;
         let fits = |exchange: &&Exchange| left.checked_sub(exchange.tokens).map(|rest| left = rest).is_some();
         let kept = request.exchanges.iter().rev().take_while(fits).count();
-        Window { first: request.exchanges.len() - kept, reason: None }
+        Composition::of(Window { first: request.exchanges.len() - kept, reason: None }, request.budget)
     }
 
     fn leaving(&self, sent: &[Exchange]) -> usize {
@@ -101,7 +102,7 @@ fn run(strategy: &dyn Strategy) -> Sums {
     let message = |(at, content)| {
         let role = if at % 2 == 0 { Role::User } else { Role::Assistant };
         let content: &String = content;
-        HistoryMessage { id: id(u32::try_from(at).unwrap()), role, content, tokens: O200k.count(content) }
+        HistoryMessage { id: id(u32::try_from(at).unwrap()), role, content, tokens: O200k.count(content), prefix: "", edits: &[] }
     };
     let history: Vec<HistoryMessage<'_>> = lines.iter().enumerate().map(message).collect();
     let (mut sums, mut previous, mut start): (Sums, Option<Prompt>, Option<MessageId>) = Default::default();

@@ -10,8 +10,9 @@ fn shown(prompt: &Prompt) -> String {
     let mut text = String::new();
     for block in &prompt.blocks {
         let origin = match &block.origin {
-            Origin::Revision(id) => format!("Revision({})", &id.as_str()[..8]),
-            Origin::Message(id) => format!("Message({})", &id.to_string()[24..]),
+            Origin::Revision { id } => format!("Revision({})", &id.as_str()[..8]),
+            Origin::Anchor { id } => format!("Anchor({})", &id.as_str()[..8]),
+            Origin::Message { id } => format!("Message({})", &id.to_string()[24..]),
             other => format!("{other:?}"),
         };
         let state = if block.included { "sent" } else { "left out" };

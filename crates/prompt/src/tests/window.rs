@@ -1,7 +1,10 @@
 //! What stays of the history.
 
-use super::{Words, anna, branch, build, counted, id, ids, input, left_out, sent};
-use crate::{BuildInput, Builder, Exchange, FRAME_TOKENS, Prompt, Strategy, Window, WindowRequest};
+use super::{Words, anna, branch, build, counted, id, ids, input, left_out, of_kind, sent};
+use crate::{
+    Block, BlockKind, BuildInput, Builder, ComposeRequest, Composition, ContextProvider, Exchange, FRAME_TOKENS, Full, Goals,
+    Origin, Prompt, Strategy, Wanted, Window,
+};
 use evenkeel_domain::Role;
 
 /// Builds with exchanges of 200 tokens: two messages of 95 words and their frames.
@@ -159,11 +162,13 @@ fn a_beginning_is_one_short_line() {
 fn a_strategy_that_asks_for_too_much_is_held_to_the_request() {
     struct Everything;
     impl Strategy for Everything {
-        fn id(&self) -> &'static str {
+        fn id(&self) -> &str {
             "everything"
         }
-        fn window(&self, _: &WindowRequest<'_>) -> Window {
-            Window { first: 0, reason: None }
+        fn compose(&self, request: &ComposeRequest<'_>) -> Composition {
+            let memory = |words| Block::new(BlockKind::Memory, Origin::State, Role::System, "w ".repeat(words), request.counter);
+            let memory = vec![memory(50_000), memory(95)];
+            Composition { memory, window: Window { first: 0, reason: None }, budget: u32::MAX }
         }
         fn leaving(&self, _: &[Exchange]) -> usize {
             0
@@ -172,6 +177,51 @@ fn a_strategy_that_asks_for_too_much_is_held_to_the_request() {
     let (revision, branch) = (anna(), branch(&"ua".repeat(50), 95));
     let history = counted(&branch, &Words);
     let prompt = Builder::new(input(&revision, &history)).strategy(&Everything).build().unwrap();
-    assert_eq!(prompt.meter.history_tokens, 9_200);
+    assert_eq!(prompt.meter.history_tokens, 9_000);
     assert!(left_out(&prompt).reason.as_deref().unwrap().contains("the strategy's choice was over"));
+    let memory: Vec<bool> = of_kind(&prompt, BlockKind::Memory).iter().map(|block| block.included).collect();
+    assert_eq!(memory, [false, true], "what does not fit is left out whole");
+}
+
+#[test]
+fn the_full_strategy_is_bound_by_the_models_window_alone() {
+    let (revision, branch) = (anna(), branch(&"ua".repeat(40), 95));
+    let history = counted(&branch, &Words);
+    let built = |exchanges: usize| {
+        let input = BuildInput { max_history_tokens: 500, ..input(&revision, &history[..exchanges * 2]) };
+        Builder::new(input).strategy(&Full::default()).build().unwrap()
+    };
+    let whole = built(40);
+    assert_eq!((whole.meter.left_out, whole.meter.history_tokens), (0, 8_000));
+    assert_eq!(whole.meter.budget_tokens, 9_800 - 500 - (whole.meter.request_tokens - 8_000));
+    assert_eq!((whole.strategy.id.as_str(), whole.strategy.version.as_str()), ("std-full-strategy", "1"));
+}
+
+/// Brings messages back.
+struct Recalled(Vec<u32>);
+
+impl ContextProvider for Recalled {
+    fn compose(&self, wanted: &Wanted<'_>) -> Vec<Block> {
+        let block = |number: &u32| {
+            let origin = Origin::Recalled { id: id(*number) };
+            Block::new(BlockKind::Trailing, origin, Role::System, format!("recalled {number}"), wanted.counter)
+        };
+        self.0.iter().map(block).collect()
+    }
+}
+
+#[test]
+fn what_the_window_holds_is_not_recalled() {
+    let (revision, branch) = (anna(), branch(&"ua".repeat(25), 95));
+    let history = counted(&branch, &Words);
+    let goals = ["Sleep better".to_owned(), " ".to_owned()];
+    let providers: [&dyn ContextProvider; 2] = [&Recalled(vec![3, 30]), &Goals(&goals)];
+    let input = BuildInput { max_history_tokens: 4_999, ..input(&revision, &history) };
+    let prompt = Builder::new(input).providers(&providers).build().unwrap();
+    let trailing = of_kind(&prompt, BlockKind::Trailing);
+    let texts: Vec<(&str, bool)> = trailing.iter().map(|block| (block.text.as_str(), block.included)).collect();
+    assert_eq!(texts[..2], [("recalled 3", true), ("recalled 30", false)]);
+    assert_eq!(texts[2], ("What the user wants to reach:\n- Sleep better", true));
+    assert!(texts[3].0.starts_with("Current time") && texts[4].0.starts_with("Anna stays"));
+    assert!(trailing[1].reason.as_deref().unwrap().contains("stands in the history"));
 }

@@ -1,9 +1,10 @@
 //! What the vault says of a wish for an answer, read in one go: each read of its own would cost a
 //! change of threads, and another state of the vault.
 
+use super::strategy::worth_reading;
 use crate::provider::{KeyedProvider, keyed_provider};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, Message, MessageId, ModelChoice, Revision, RevisionId, Role, SendRequest,
+    Context, ContextId, Conversation, Message, MessageId, ModelChoice, Revision, RevisionId, Role, SendRequest, TextEdit,
 };
 use evenkeel_store::{BranchText, Noun, ReadHandle, StoreError};
 use std::collections::HashMap;
@@ -111,11 +112,21 @@ fn existing<T>(found: Option<T>, noun: Noun, id: impl ToString) -> Result<T, Sto
     found.ok_or_else(|| StoreError::NotFound { noun, id: id.to_string() })
 }
 
+/// A message of the branch as it is sent.
+pub(crate) struct Said {
+    /// The message; its content is what is sent.
+    pub text: BranchText,
+    /// What was put before the stored text.
+    pub prefix: String,
+    /// What was replaced in the stored text.
+    pub edits: Vec<TextEdit>,
+}
+
 /// What was said before a question, as far as its prompt may need it.
 pub(crate) struct Past {
     /// The newest messages of the branch, oldest first: from `start` on, or enough to fill the
     /// budget and a little more.
-    pub texts: Vec<BranchText>,
+    pub texts: Vec<Said>,
     /// How many stand before them.
     pub earlier: u32,
     /// Where the last request's window began.
@@ -137,10 +148,12 @@ impl Past {
         let depth = r.branch_length(leaf)?;
         let mut limit = FIRST_READ;
         loop {
-            let mut texts = r.branch_texts(leaf, start, limit)?;
+            let texts = r.branch_texts(leaf, start, limit)?;
             let tokens: u64 = texts.iter().filter_map(|text| text.tokens).map(u64::from).sum();
             let read = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-            if read < limit || tokens > u64::from(context.max_history_tokens) * 2 {
+            if read < limit || tokens > worth_reading(context) {
+                let as_stored = |text| Said { text, prefix: String::new(), edits: Vec::new() };
+                let mut texts: Vec<Said> = texts.into_iter().map(as_stored).collect();
                 name_others(r, context.id, &mut texts)?;
                 return Ok(Self { texts, earlier: depth.saturating_sub(read), start });
             }
@@ -154,7 +167,7 @@ fn kept_here_by(r: &ReadHandle<'_>, context: &Context, home: &Context, past: &Pa
     if let Some(local) = [context, home].into_iter().find(|party| party.local_only) {
         return Ok(Some(local.name.clone()));
     }
-    let mut others: Vec<ContextId> = past.texts.iter().map(|text| text.context_id).collect();
+    let mut others: Vec<ContextId> = past.texts.iter().map(|said| said.text.context_id).collect();
     others.sort_unstable();
     others.dedup();
     for id in others.into_iter().filter(|id| *id != context.id && *id != home.id) {
@@ -167,17 +180,18 @@ fn kept_here_by(r: &ReadHandle<'_>, context: &Context, home: &Context, past: &Pa
 
 /// Puts the names of other contexts before what they said, so that the one that answers does not
 /// take their words for its own. A name is the one that was answered under.
-fn name_others(r: &ReadHandle<'_>, own: ContextId, texts: &mut [BranchText]) -> Result<(), StoreError> {
-    let is_others = |message: &BranchText| message.role == Role::Assistant && message.context_id != own;
+fn name_others(r: &ReadHandle<'_>, own: ContextId, texts: &mut [Said]) -> Result<(), StoreError> {
+    let is_others = |said: &Said| said.text.role == Role::Assistant && said.text.context_id != own;
     let mut names: HashMap<RevisionId, Option<String>> = HashMap::new();
-    for message in texts.iter_mut().filter(|message| is_others(message) && !message.content.trim().is_empty()) {
-        let Some(id) = &message.revision_id else { continue };
+    for said in texts.iter_mut().filter(|said| is_others(said) && !said.text.content.trim().is_empty()) {
+        let Some(id) = &said.text.revision_id else { continue };
         if !names.contains_key(id) {
             names.insert(id.clone(), r.revision(id)?.map(|revision| revision.name));
         }
         if let Some(Some(name)) = names.get(id) {
-            message.content.insert_str(0, &format!("{}: ", name.trim()));
-            message.tokens = None;
+            said.prefix = format!("{}: ", name.trim());
+            said.text.content.insert_str(0, &said.prefix);
+            said.text.tokens = None;
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
 use super::found::{Found, Past};
+use super::strategy::strategy_of;
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
 use crate::session::private::Item;
@@ -10,7 +11,7 @@ use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
     Revision, Role, SendRequest, TokenCount, TokenMeter,
 };
-use evenkeel_prompt::{ANCHOR_FROM_TURN, BuildInput, Builder, Calibrated, HistoryMessage, O200k, Prompt, TokenCounter};
+use evenkeel_prompt::{BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, TokenCounter};
 
 /// Everything that is decided before anything is written or sent.
 pub(crate) struct Plan {
@@ -219,28 +220,35 @@ impl Service {
         let (context, chosen) = (question.context, question.chosen);
         let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
         let counter = Calibrated::new(O200k, counting.factor);
-        let counted = past.texts.iter().map(|message| HistoryMessage {
-            id: message.id,
-            role: message.role,
-            content: &message.content,
-            tokens: match message.tokens {
+        let counted = past.texts.iter().map(|said| HistoryMessage {
+            id: said.text.id,
+            role: said.text.role,
+            content: &said.text.content,
+            tokens: match said.text.tokens {
                 Some(tokens) => counter.scaled(tokens),
-                None => counter.count(&message.content),
+                None => counter.count(&said.text.content),
             },
+            prefix: &said.prefix,
+            edits: &said.edits,
         });
         let counted: Vec<_> = counted.collect();
         let asked = counted.iter().filter(|message| message.role == Role::User).count() + 1;
-        // Where something is left out, the conversation is long enough for the anchor.
-        let turn = if past.earlier > 0 { asked.max(ANCHOR_FROM_TURN as usize) } else { asked };
+        // Of what was not read, every second message counts as one of the user's.
+        let turn = u32::try_from(asked).unwrap_or(u32::MAX).saturating_add(past.earlier.div_ceil(2));
+        let strategy = strategy_of(context)?;
+        let goals = Goals(&context.memory.goals);
+        let providers: [&dyn ContextProvider; 1] = [&goals];
         let prompt = Builder::new(BuildInput {
             revision: question.revision,
             history: &counted,
             earlier: past.earlier,
             user_text: question.text,
+            user_edits: &[],
             now: self.now(),
             zone: &self.zone(),
             maintain_personality: context.maintain_personality,
-            turn: u32::try_from(turn).unwrap_or(u32::MAX),
+            anchor_from_turn: context.memory.anchor_from_turn,
+            turn,
             window: chosen.window,
             max_tokens: context.max_tokens.min(chosen.window / 2),
             max_history_tokens: context.max_history_tokens,
@@ -248,6 +256,8 @@ impl Service {
             counter: if counting.is_exact { &O200k } else { &counter },
             counts_are_estimates: !counting.is_exact,
         })
+        .strategy(strategy.as_ref())
+        .providers(&providers)
         .build()?;
         Ok(prompt)
     }
@@ -331,7 +341,12 @@ fn refused_for_size(prompt: &Result<Prompt, ServiceError>) -> bool {
 }
 
 fn window_key(context: &Context, chosen: &Chosen) -> WindowKey {
-    WindowKey { model: chosen.choice.clone(), window: chosen.window, max_history_tokens: context.max_history_tokens }
+    WindowKey {
+        model: chosen.choice.clone(),
+        window: chosen.window,
+        max_history_tokens: context.max_history_tokens,
+        strategy: context.strategy.clone(),
+    }
 }
 
 /// Tokens of a text by the tokenizer that every model is measured with at first.

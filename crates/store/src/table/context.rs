@@ -1,7 +1,7 @@
 //! Contexts and the immutable revisions of their personas.
 
 use super::tag::Tagged;
-use crate::column::{bytes, id, json, maybe_time, model, of_model, of_time, time};
+use crate::column::{bytes, id, json, maybe_time, model, of_json, of_model, of_time, time};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{Context, ContextId, PresetId, Revision, RevisionId, RevisionUse};
@@ -15,7 +15,8 @@ macro_rules! select_contexts {
                     c.max_history_tokens, c.expiry_days, c.provider_id, c.model, c.local_only, c.maintain_personality,
                     c.preset_id, c.created_at, c.updated_at, c.last_interaction_at, c.expires_at, c.is_active,
                     r.anchor, c.deleted_at,
-                    (SELECT json_group_array (t.tag ORDER BY t.place) FROM context_tags t WHERE t.context_id = c.id)
+                    (SELECT json_group_array (t.tag ORDER BY t.place) FROM context_tags t WHERE t.context_id = c.id),
+                    c.strategy, c.memory
              FROM contexts c JOIN revisions r ON r.id = c.revision_id ",
             $rest
         )
@@ -46,6 +47,8 @@ pub(super) fn context(row: &Row<'_>) -> Result<Context, StoreError> {
         anchor: row.get(19)?,
         deleted_at: maybe_time(row, 20)?,
         tags: json(row, 21)?,
+        strategy: json(row, 22)?,
+        memory: json(row, 23)?,
     })
 }
 
@@ -129,8 +132,8 @@ impl WriteHandle<'_> {
         self.execute(
             "INSERT INTO contexts (id, revision_id, temperature, max_tokens, max_history_tokens, expiry_days, provider_id, model,
                  local_only, maintain_personality, preset_id, created_at, updated_at, last_interaction_at, expires_at, is_active,
-                 deleted_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+                 deleted_at, strategy, memory)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
             params![
                 bytes(context.id.uuid()),
                 context.revision_id.as_str(),
@@ -149,6 +152,8 @@ impl WriteHandle<'_> {
                 of_time(context.expires_at),
                 context.is_active,
                 of_time(context.deleted_at),
+                of_json(&context.strategy)?,
+                of_json(&context.memory)?,
             ],
         )?;
         self.use_revision(context, revision)?;
@@ -173,7 +178,8 @@ impl WriteHandle<'_> {
             &context.id,
             "UPDATE contexts SET revision_id = ?2, temperature = ?3, max_tokens = ?4, max_history_tokens = ?5, expiry_days = ?6,
                  provider_id = ?7, model = ?8, local_only = ?9, maintain_personality = ?10, preset_id = ?11, updated_at = ?12,
-                 last_interaction_at = ?13, expires_at = ?14, is_active = (?15 AND deleted_at IS NULL)
+                 last_interaction_at = ?13, expires_at = ?14, is_active = (?15 AND deleted_at IS NULL),
+                 strategy = ?16, memory = ?17
              WHERE id = ?1 AND purged_at IS NULL",
             params![
                 bytes(context.id.uuid()),
@@ -191,6 +197,8 @@ impl WriteHandle<'_> {
                 context.last_interaction_at.timestamp_millis(),
                 of_time(context.expires_at),
                 context.is_active,
+                of_json(&context.strategy)?,
+                of_json(&context.memory)?,
             ],
         )?;
         self.put_tags(Tagged::Context, bytes(context.id.uuid()), &context.tags)?;

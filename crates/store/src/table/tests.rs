@@ -7,8 +7,8 @@ use super::{context_list, conversation_list};
 use crate::{ReadHandle, Store, StoreError, WriteHandle, connection};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    Context, ContextId, ContextQuery, Conversation, ConversationId, ConversationQuery, Message, MessageId, MessageStatus,
-    Revision, Role, TitleSource,
+    Context, ContextId, ContextQuery, Conversation, ConversationId, ConversationQuery, MemorySettings, Message, MessageId,
+    MessageStatus, Revision, Role, StrategyChoice, TitleSource,
 };
 use rusqlite::Connection;
 use secrecy::SecretBox;
@@ -100,6 +100,8 @@ fn context() -> (Context, Revision) {
         anchor: None,
         deleted_at: None,
         tags: Vec::new(),
+        strategy: StrategyChoice::default(),
+        memory: MemorySettings::default(),
     };
     (context, revision)
 }

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, ConversationId, Message, MessageId, MessageStatus, ModelChoice, ProviderId, Revision, Role,
-    TitleSource, TokenCount, Usage,
+    Context, ContextId, Conversation, ConversationId, MemorySettings, Message, MessageId, MessageStatus, ModelChoice, ProviderId,
+    Revision, Role, StrategyChoice, TitleSource, TokenCount, Usage,
 };
 use evenkeel_store::{DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use std::path::PathBuf;
@@ -114,6 +114,8 @@ pub fn context(number: u64, name: &str) -> (Context, Revision) {
         anchor: None,
         deleted_at: None,
         tags: Vec::new(),
+        strategy: StrategyChoice::default(),
+        memory: MemorySettings::default(),
     };
     (context, revision)
 }

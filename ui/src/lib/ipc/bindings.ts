@@ -500,6 +500,10 @@ export type ContextDraft_Deserialize = {
 	anchor?: string | null,
 	/**  At most 20 tags of 1–40 characters, no two the same in lower case. */
 	tags?: string[],
+	/**  How its history is kept. */
+	strategy?: StrategyChoice_Deserialize,
+	/**  What it remembers beside that. */
+	memory?: MemorySettings_Deserialize,
 };
 
 /**  Everything needed for a new context. */
@@ -530,6 +534,10 @@ export type ContextDraft_Serialize = {
 	anchor: string | null,
 	/**  At most 20 tags of 1–40 characters, no two the same in lower case. */
 	tags: string[],
+	/**  How its history is kept. */
+	strategy: StrategyChoice_Serialize,
+	/**  What it remembers beside that. */
+	memory: MemorySettings_Serialize,
 };
 
 /**  A context expires within a day; told once for each end of a lifetime. */
@@ -586,6 +594,10 @@ export type ContextPatch_Deserialize = {
 	anchor?: string | null,
 	/**  All tags from now on. */
 	tags?: string[] | null,
+	/**  How the history is kept, with all settings. */
+	strategy?: StrategyChoice_Deserialize | null,
+	/**  What is remembered beside that, with all settings. */
+	memory?: MemorySettings_Deserialize | null,
 };
 
 /**  What to change of a context; a field that is absent stays. */
@@ -614,6 +626,10 @@ export type ContextPatch_Serialize = {
 	anchor: string | null,
 	/**  All tags from now on. */
 	tags: string[] | null,
+	/**  How the history is kept, with all settings. */
+	strategy: StrategyChoice_Serialize | null,
+	/**  What is remembered beside that, with all settings. */
+	memory: MemorySettings_Serialize | null,
 };
 
 /**
@@ -760,6 +776,10 @@ export type Context_Deserialize = {
 	deletedAt?: string | null,
 	/**  The user's tags, at most 20. */
 	tags: string[],
+	/**  How its history is kept. */
+	strategy: StrategyChoice_Deserialize,
+	/**  What it remembers beside that. */
+	memory: MemorySettings_Deserialize,
 };
 
 /**  A companion: persona, settings, lifetime. */
@@ -806,6 +826,10 @@ export type Context_Serialize = {
 	deletedAt: string | null,
 	/**  The user's tags, at most 20. */
 	tags: string[],
+	/**  How its history is kept. */
+	strategy: StrategyChoice_Serialize,
+	/**  What it remembers beside that. */
+	memory: MemorySettings_Serialize,
 };
 
 /**  One thread with a context. */
@@ -1441,6 +1465,29 @@ export type Limits = {
 	vaultBytes: number,
 };
 
+/**  What a context remembers beside its history, whatever its strategy. */
+export type MemorySettings = MemorySettings_Serialize | MemorySettings_Deserialize;
+
+/**  What a context remembers beside its history, whatever its strategy. */
+export type MemorySettings_Deserialize = {
+	/**  Older messages of the context that bear on the question. */
+	recall?: RecallSettings_Deserialize,
+	/**  What the user wants to reach with it, in their words: at most 20 of 1–500 characters. */
+	goals?: string[],
+	/**  The turn from which the anchor is sent, 1–1,000. Personas hold by themselves for about two turns. */
+	anchorFromTurn?: number,
+};
+
+/**  What a context remembers beside its history, whatever its strategy. */
+export type MemorySettings_Serialize = {
+	/**  Older messages of the context that bear on the question. */
+	recall: RecallSettings_Serialize,
+	/**  What the user wants to reach with it, in their words: at most 20 of 1–500 characters. */
+	goals: string[],
+	/**  The turn from which the anchor is sent, 1–1,000. Personas hold by themselves for about two turns. */
+	anchorFromTurn: number,
+};
+
 /**  One message. Immutable once stored: an edit or a new reply is a sibling. */
 export type Message = Message_Serialize | Message_Deserialize;
 
@@ -2058,6 +2105,37 @@ export type Provider_Serialize = {
 	timeoutSeconds: number,
 };
 
+/**  How older messages are brought back. */
+export type RecallSettings = RecallSettings_Serialize | RecallSettings_Deserialize;
+
+/**  How older messages are brought back. */
+export type RecallSettings_Deserialize = {
+	/**  Whether they are. */
+	on?: boolean,
+	/**  Most messages that are brought back, 1–12. */
+	count?: number,
+	/**  Per cent of the request that they may take, 1–50. */
+	sharePercent?: number,
+	/**  The model that compares meanings; absent = words alone are compared. */
+	embedder?: ModelChoice | null,
+	/**  Other contexts whose messages may be brought back too, at most 20. */
+	linked?: ContextId[],
+};
+
+/**  How older messages are brought back. */
+export type RecallSettings_Serialize = {
+	/**  Whether they are. */
+	on: boolean,
+	/**  Most messages that are brought back, 1–12. */
+	count: number,
+	/**  Per cent of the request that they may take, 1–50. */
+	sharePercent: number,
+	/**  The model that compares meanings; absent = words alone are compared. */
+	embedder: ModelChoice | null,
+	/**  Other contexts whose messages may be brought back too, at most 20. */
+	linked: ContextId[],
+};
+
 /**  A size of models that runs well on this machine, for a file that is still to be got. */
 export type Recommendation = {
 	/**  Fewest weights, in billions. */
@@ -2441,6 +2519,34 @@ export type SnippetPart = {
 	/**  It is what was looked for. */
 	isMatch: boolean,
 };
+
+/**  The strategy of a context: `{"type":"plugin","pluginId":"std-summarization-strategy","config":{"threshold":20}}`. */
+export type StrategyChoice = StrategyChoice_Serialize | StrategyChoice_Deserialize;
+
+/**  The strategy of a context: `{"type":"plugin","pluginId":"std-summarization-strategy","config":{"threshold":20}}`. */
+export type StrategyChoice_Deserialize = {
+	/**  Where it comes from. */
+	type?: StrategySource,
+	/**  The strategy's id. */
+	pluginId: string,
+	/**  Its settings; what is absent has the strategy's default. */
+	config?: { [key in string]: unknown },
+};
+
+/**  The strategy of a context: `{"type":"plugin","pluginId":"std-summarization-strategy","config":{"threshold":20}}`. */
+export type StrategyChoice_Serialize = {
+	/**  Where it comes from. */
+	type: StrategySource,
+	/**  The strategy's id. */
+	pluginId: string,
+	/**  Its settings; what is absent has the strategy's default. */
+	config: { [key in string]: unknown },
+};
+
+/**  Where a strategy comes from. */
+export type StrategySource = 
+/**  A standard strategy (`std-…`) or an installed one, by its id. */
+"plugin";
 
 /**  Light, dark, or what the system says. */
 export type Theme = 

@@ -7,13 +7,15 @@ import type * as Life from './life';
 import type * as Window from './types';
 
 /** Rust's numbers arrive as `number | null`, since JSON has no NaN. */
-type Loose<T> = T extends number
-  ? number | null
-  : T extends string | boolean | null | undefined
-    ? T
-    : T extends (infer U)[]
-      ? Loose<U>[]
-      : { [K in keyof T]: Loose<T[K]> };
+type Loose<T> = unknown extends T
+  ? T
+  : T extends number
+    ? number | null
+    : T extends string | boolean | null | undefined
+      ? T
+      : T extends (infer U)[]
+        ? Loose<U>[]
+        : { [K in keyof T]: Loose<T[K]> };
 
 /** What Rust sends is what the window reads. */
 type Read<Sent, Wanted> = [Sent] extends [Loose<Wanted>] ? true : false;

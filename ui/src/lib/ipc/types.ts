@@ -105,6 +105,31 @@ export interface ModelChoice {
   model: string;
 }
 
+/** A strategy by its id; what is absent from `config` has the strategy's default. */
+export interface StrategyChoice {
+  type: 'plugin';
+  pluginId: string;
+  config: Record<string, unknown>;
+}
+
+/** What a context remembers beside its history. */
+export interface MemorySettings {
+  recall: {
+    on: boolean;
+    /** Most messages that are brought back, 1–12. */
+    count: number;
+    /** Per cent of the request that they may take, 1–50. */
+    sharePercent: number;
+    /** `null` = words alone are compared. */
+    embedder: ModelChoice | null;
+    /** Other contexts whose messages may be brought back too. */
+    linked: string[];
+  };
+  goals: string[];
+  /** The turn from which the anchor is sent. */
+  anchorFromTurn: number;
+}
+
 export interface Context {
   id: string;
   name: string;
@@ -129,6 +154,8 @@ export interface Context {
   /** Since when it lies in the trash. */
   deletedAt: string | null;
   tags: string[];
+  strategy: StrategyChoice;
+  memory: MemorySettings;
 }
 
 export interface ContextDraft {
@@ -145,6 +172,8 @@ export interface ContextDraft {
   presetId: string | null;
   anchor: string | null;
   tags: string[];
+  strategy: StrategyChoice;
+  memory: MemorySettings;
 }
 
 /**

@@ -1,4 +1,11 @@
-import type { Context, ContextDraft, ContextPatch, ModelChoice } from '$lib/state/types';
+import type {
+  Context,
+  ContextDraft,
+  ContextPatch,
+  MemorySettings,
+  ModelChoice,
+  StrategyChoice,
+} from '$lib/state/types';
 import {
   length,
   limits,
@@ -19,9 +26,30 @@ export interface ContextForm extends LimitForm {
   localOnly: boolean;
   maintainPersonality: boolean;
   presetId: string | null;
+  strategy: StrategyChoice;
+  memory: MemorySettings;
 }
 
+/** The strategy of a new context. */
+const STANDARD: StrategyChoice = {
+  type: 'plugin',
+  pluginId: 'std-sliding-window-strategy',
+  config: {},
+};
+
+/** What a new context remembers. */
+const MEMORY: MemorySettings = {
+  recall: { on: false, count: 5, sharePercent: 15, embedder: null, linked: [] },
+  goals: [],
+  anchorFromTurn: 3,
+};
+
 const USUAL_DAYS = 7;
+
+/** A copy that shares nothing; what a form holds may be a proxy, which cannot be cloned. */
+function copyOf<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
 
 /** The form of a context, or of a new one. */
 export function formOf(context: Context | null): ContextForm {
@@ -40,6 +68,8 @@ export function formOf(context: Context | null): ContextForm {
     localOnly: context?.localOnly ?? false,
     maintainPersonality: context?.maintainPersonality ?? true,
     presetId: context?.presetId ?? null,
+    strategy: copyOf(context?.strategy ?? STANDARD),
+    memory: copyOf(context?.memory ?? MEMORY),
   };
 }
 

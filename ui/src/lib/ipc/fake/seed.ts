@@ -166,5 +166,11 @@ export function contextOf(preset: Preset, id: string, minute: number): Context {
     anchor: null,
     deletedAt: null,
     tags: [],
+    strategy: { type: 'plugin', pluginId: 'std-sliding-window-strategy', config: {} },
+    memory: {
+      recall: { on: false, count: 5, sharePercent: 15, embedder: null, linked: [] },
+      goals: [],
+      anchorFromTurn: 3,
+    },
   };
 }
