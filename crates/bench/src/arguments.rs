@@ -2,6 +2,7 @@
 
 use crate::engine;
 use crate::error::BenchError;
+use crate::prompt;
 use crate::report::{Progress, Report};
 use crate::store;
 
@@ -23,11 +24,13 @@ pub enum Workload {
     Engine,
     /// The encrypted database.
     Store,
+    /// Building prompts, and what a cache can reuse of them.
+    Prompt,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 2] = [
+    const ALL: [(&'static str, Self, &'static str); 3] = [
         (
             "engine",
             Self::Engine,
@@ -39,12 +42,19 @@ impl Workload {
             "a vault of a million messages (--messages N) beside raw SQLCipher statements: lists, opening, appending, search, \
              encryption, start. It is seeded once, in the cache folder, under a key that is a constant of the benchmark",
         ),
+        (
+            "prompt",
+            Self::Prompt,
+            "building the prompt of conversations of up to a million messages beside LangChain's trim_messages, and the share of \
+             each prompt that the engine's cache serves over 400 turns",
+        ),
     ];
 
     /// Measures.
     pub async fn run(self, arguments: &Arguments) -> Result<Report, BenchError> {
         match self {
             Self::Engine => engine::run(arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json)).await,
+            Self::Prompt => prompt::run(arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json)).await,
             Self::Store => {
                 store::run(arguments.messages, arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json))
             }
@@ -56,6 +66,7 @@ impl Workload {
         match self {
             Self::Engine => &engine::PARTS,
             Self::Store => &store::PARTS,
+            Self::Prompt => &prompt::PARTS,
         }
     }
 }

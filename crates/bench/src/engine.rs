@@ -1,8 +1,8 @@
 //! The workload `engine`: the built-in engine beside llama.cpp's own server, what a second turn
 //! costs, what the app adds to the first token, and a conversation with an angry user.
 
-mod calm;
-mod exchange;
+pub mod calm;
+pub mod exchange;
 mod first_token;
 mod peer;
 mod prompt;
@@ -18,7 +18,7 @@ use exchange::Server;
 use std::path::Path;
 
 /// Tokens of prompt and reply together, on both servers.
-const WINDOW: u32 = 4_096;
+pub const WINDOW: u32 = 4_096;
 
 /// What can be measured alone: the speed beside llama.cpp's server, the app's own share, the calm conversation.
 pub const PARTS: [&str; 3] = ["speed", "first-token", "calm"];

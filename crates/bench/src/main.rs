@@ -12,6 +12,8 @@ mod app;
 mod arguments;
 mod engine;
 mod error;
+mod prompt;
+mod python;
 mod report;
 mod statistics;
 mod store;

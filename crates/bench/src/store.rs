@@ -2,16 +2,16 @@
 //! contexts, beside raw SQLCipher statements on the same file, and beside itself without encryption.
 
 mod append;
-mod chance;
+pub mod chance;
 mod duel;
 mod lists;
 mod open;
-mod population;
+pub mod population;
 mod raw;
 mod search;
 mod start;
 mod tax;
-mod vault;
+pub mod vault;
 
 use crate::error::BenchError;
 use crate::report::{Progress, Report};

@@ -34,7 +34,8 @@ pub async fn measure(app: &App, progress: Progress) -> Result<Report, BenchError
     Ok(report)
 }
 
-async fn built_in(app: &App) -> Result<ModelChoice, BenchError> {
+/// The model that ships with the app.
+pub async fn built_in(app: &App) -> Result<ModelChoice, BenchError> {
     let missing = || BenchError::Worthless("the app does not list its built-in model".to_owned());
     let providers = app.service.provider_list().await?;
     let engine = providers.iter().find(|provider| provider.kind == ProviderKind::Engine).ok_or_else(missing)?;

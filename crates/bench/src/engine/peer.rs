@@ -1,7 +1,8 @@
 //! llama.cpp's own server as a child process.
 
 use crate::error::BenchError;
-use std::path::{Path, PathBuf};
+use crate::python::python;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -69,16 +70,4 @@ async fn last_lines(log: ChildStderr) -> Vec<String> {
 fn threads() -> usize {
     let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     sysinfo::System::physical_core_count().unwrap_or(available).clamp(1, available)
-}
-
-fn python() -> PathBuf {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let inside =
-        |venv: PathBuf| if cfg!(windows) { venv.join("Scripts").join("python.exe") } else { venv.join("bin").join("python") };
-    let cache = || variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
-    variable("EVENKEEL_VENV")
-        .map(inside)
-        .or_else(|| variable("EVENKEEL_PYTHON"))
-        .or_else(|| cache().map(|cache| inside(cache.join("evenkeel").join("venv"))))
-        .unwrap_or_else(|| PathBuf::from("python3"))
 }

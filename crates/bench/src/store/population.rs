@@ -73,6 +73,24 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// The conversation as it begins.
+    fn conversation(&self) -> Conversation {
+        Conversation {
+            id: self.id,
+            context_id: self.context_id,
+            title: "A long one".to_owned(),
+            title_source: TitleSource::Model,
+            active_leaf_id: None,
+            message_count: 0,
+            is_pinned: false,
+            is_archived: false,
+            tags: Vec::new(),
+            created_at: at(0),
+            last_activity_at: at(0),
+            deleted_at: None,
+        }
+    }
+
     /// The next message, of the user and of the context by turns, written at a time.
     pub fn next(&mut self, time: DateTime<Utc>, chance: &mut Chance) -> Message {
         let role = if self.length.is_multiple_of(2) { Role::User } else { Role::Assistant };
@@ -115,6 +133,39 @@ pub fn seed(store: &Store, counts: Counts, said: &mut dyn FnMut(usize)) -> Resul
         said(seeding.messages);
     }
     Ok(())
+}
+
+/// Messages of the long conversations.
+pub const LONG: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+/// Messages in one transaction.
+const BATCH: usize = 10_000;
+
+/// Fills an empty vault with one conversation of each of the [`LONG`] lengths, all with one context.
+pub fn seed_long(store: &Store, said: &mut dyn FnMut(usize)) -> Result<(), BenchError> {
+    let mut chance = Chance::new(5);
+    let (context, revision) = companion(0, &mut chance);
+    store.write(|write| write.insert_context(&context, &revision))?;
+    let mut messages = 0;
+    for length in LONG {
+        let mut thread = begun(&context, &revision, at(messages), &mut chance);
+        store.write(|write| write.insert_conversation(&thread.conversation()))?;
+        while thread.length < length {
+            store.write(|write| {
+                for _ in 0..BATCH.min(length - thread.length) {
+                    messages += 1;
+                    write.insert_message(thread.next(at(messages), &mut chance))?;
+                }
+                Ok::<_, StoreError>(())
+            })?;
+            said(messages);
+        }
+    }
+    Ok(())
+}
+
+fn begun(context: &Context, revision: &Revision, now: DateTime<Utc>, chance: &mut Chance) -> Thread {
+    let id = ConversationId::from_parts(now, chance.id_bits());
+    Thread { id, context_id: context.id, revision_id: revision.id.clone(), leaf: None, length: 0 }
 }
 
 struct Seeding {

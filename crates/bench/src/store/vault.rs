@@ -1,10 +1,11 @@
 //! The seeded vault: made once, kept in the cache folder, and measured on copies.
 
-use super::population::{self, Counts, EDITION};
+use super::population::{self, Counts, EDITION, LONG};
 use super::raw::{Cache, Raw};
 use crate::error::BenchError;
 use crate::report::Progress;
 use chrono::{DateTime, Utc};
+use evenkeel_domain::{MessageId, Revision};
 use evenkeel_store::{SCHEMA_VERSION, Store};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,14 @@ pub struct Vault {
     _folder: Option<TempDir>,
 }
 
+/// A conversation of [`Vault::long`].
+pub struct LongThread {
+    /// Its newest message.
+    pub leaf: MessageId,
+    /// The persona that answers.
+    pub revision: Revision,
+}
+
 impl Vault {
     /// The vault of the cache folder, seeded first if it is not there.
     pub fn cached(messages: usize, progress: Progress) -> Result<Self, BenchError> {
@@ -36,6 +45,41 @@ impl Vault {
         }
         progress.say(&format!("vault of {messages} messages: {} ({} MB)", path.display(), megabytes(&path)?));
         Ok(Self { path, counts, _folder: None })
+    }
+
+    /// The vault of long conversations, seeded first if it is not there.
+    pub fn long(progress: Progress) -> Result<Self, BenchError> {
+        let messages = LONG.iter().sum();
+        let folder = folder()?;
+        let path = folder.join(name(messages, "long"));
+        if !path.exists() {
+            forget_older(&folder)?;
+            progress.say(&format!("seeding {messages} messages in {} conversations; this is done once …", LONG.len()));
+            make(&folder, &path, |unfinished| {
+                let store = Store::create(unfinished, &KEY, population::at(0))?;
+                population::seed_long(&store, &mut |messages| {
+                    if messages % 200_000 < 10_000 {
+                        progress.say(&format!("  {messages}"));
+                    }
+                })
+            })?;
+        }
+        Ok(Self { path, counts: Counts { messages, conversations: LONG.len(), contexts: 1 }, _folder: None })
+    }
+
+    /// The conversations of [`Vault::long`], the shortest first.
+    pub fn long_threads(&self, store: &Store) -> Result<Vec<LongThread>, BenchError> {
+        let worthless = |what: &str| BenchError::Worthless(format!("the vault of long conversations has no {what}"));
+        let mut conversations = store.read(|read| read.conversations(None, 10, 0))?;
+        conversations.sort_by_key(|conversation| conversation.message_count);
+        conversations
+            .into_iter()
+            .map(|conversation| {
+                let context = store.read(|read| read.context(conversation.context_id))?.ok_or_else(|| worthless("context"))?;
+                let revision = store.read(|read| read.revision(&context.revision_id))?.ok_or_else(|| worthless("persona"))?;
+                Ok(LongThread { leaf: conversation.active_leaf_id.ok_or_else(|| worthless("messages"))?, revision })
+            })
+            .collect()
     }
 
     /// A small vault, seeded for one run.
