@@ -1,24 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { fakeBackend } from '../ipc/fake';
 import { App } from './app.svelte';
 import { changes } from './change';
+import { current, entered, type Fake } from './entered';
 import { hoursLeft, isExpired } from './lifetime';
-
-type Fake = ReturnType<typeof fakeBackend>;
-
-async function entered(options: Parameters<typeof fakeBackend>[0]) {
-  const backend = fakeBackend(options);
-  const app = new App(backend);
-  await app.start();
-  await app.enter();
-  return { app, backend };
-}
-
-function current(app: App) {
-  const opened = app.chat.current;
-  if (!opened) throw new Error('no conversation is shown');
-  return opened;
-}
 
 function named(app: App, name: string) {
   const context = app.contexts.list.find((one) => one.name === name);
