@@ -69,5 +69,9 @@ describe('notices', () => {
     notices.say('undo.context', { name: 'Otto' }, offer, 'b');
     notices.over('a');
     expect(notices.list.map((one) => one.values.name)).toEqual(['Otto']);
+    notices.seen('backups.made');
+    expect(keys()).toEqual(['undo.context']);
+    notices.seen('undo.context');
+    expect(keys()).toEqual([]);
   });
 });

@@ -99,6 +99,11 @@ export class Notices {
     for (const one of this.list) if (one.about === about) this.dismiss(one.id);
   }
 
+  /** Takes back all that was said in one sentence: the user sees it for themselves. */
+  seen(key: MessageKey): void {
+    for (const one of this.list) if (one.key === key) this.dismiss(one.id);
+  }
+
   /** Takes every word back. */
   clear(): void {
     for (const { id } of this.list) this.dismiss(id);
