@@ -39,7 +39,10 @@ journey('first run, from nothing to the first reply', 'index.html?pace=4', {}, a
   await typeBack(page);
   await page.id('recovery-input-0').fill('XXXX');
   await page.id('recovery-confirm').click();
-  await page.locator('[data-testid=error][data-code=wrong_key]').waitFor();
+  await page.getByText('This is not group 2. Compare it with your copy.').waitFor();
+  assert.equal(await page.id('recovery-input-0').getAttribute('aria-invalid'), 'true');
+  assert.equal(await page.id('error').count(), 0);
+  await page.shot('welcome-recovery-wrong');
   await page.id('recovery-back').click();
   await typeBack(page);
   await page.id('recovery-confirm').click();

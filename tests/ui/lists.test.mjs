@@ -38,6 +38,25 @@ journey('a missing keychain is', 'index.html?vault=unavailable', {}, async (page
 });
 
 journey(
+  'a vault with a passphrase alone asks for it, and calls nothing lost',
+  'index.html?seed=demo&vault=unavailable&trouble=not_found',
+  {},
+  async (page) => {
+    await page.getByRole('heading', { name: 'Locked' }).waitFor();
+    assert.equal(await page.getByText('no longer there').count(), 0);
+    assert.equal(await page.id('error').count(), 0);
+    await page.shot('lists-unlock-passphrase');
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.id('unlock-recovery').waitFor();
+    assert.equal(await page.id('unlock-retry').count(), 0);
+    await page.id('unlock-passphrase').click();
+    await page.id('unlock-secret').fill('correct horse');
+    await page.keyboard.press('Enter');
+    await page.id('chat-view').waitFor();
+  },
+);
+
+journey(
   'erasing that fails is told after its page was left',
   `${LIFE}&erase=fails`,
   {},

@@ -1,23 +1,24 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
 import type { BackupInfo, ErrorBody, RestorePreview, RestoreReport } from '../ipc/types';
+import { Worker } from './work.svelte';
 
-/** What is being done with backups. */
-export type BackupWork = 'make' | 'save' | 'choose' | 'verify' | 'preview' | 'restore';
+/** What is being done with backups, and with which file. */
+export interface BackupWork {
+  kind: 'make' | 'save' | 'choose' | 'verify' | 'preview' | 'restore';
+  path: string | null;
+}
 
 /** The backups of the vault. One piece of work at a time. */
-export class Backups {
+export class Backups extends Worker<BackupWork> {
   list = $state.raw<BackupInfo[]>([]);
   loaded = $state(false);
   /** Why the list could not be read. */
   error = $state.raw<ErrorBody | null>(null);
-  /** What is being done, and with which file. */
-  work = $state.raw<{ kind: BackupWork; path: string | null } | null>(null);
-  /** How the last work failed. */
-  failure = $state.raw<ErrorBody | null>(null);
   private readonly backend: Backend;
 
   constructor(backend: Backend) {
+    super();
     this.backend = backend;
   }
 
@@ -39,58 +40,42 @@ export class Backups {
 
   /** Makes a backup among the profile's own; `null` where it failed. */
   async make(): Promise<BackupInfo | null> {
-    const made = await this.attempt('make', null, () => this.backend.backupMake());
+    const made = await this.attempt({ kind: 'make', path: null }, () => this.backend.backupMake());
     await this.load();
     return made;
   }
 
   /** Makes a backup in a folder of the user's choice. */
   async save(): Promise<BackupInfo | null> {
-    return this.attempt('save', null, () => this.backend.backupSave());
+    return this.attempt({ kind: 'save', path: null }, () => this.backend.backupSave());
   }
 
   /** Opens a backup again and checks it. */
   async verify(path: string): Promise<BackupInfo | null> {
-    const checked = await this.attempt('verify', path, () => this.backend.backupVerify(path));
+    const checked = await this.attempt({ kind: 'verify', path }, () =>
+      this.backend.backupVerify(path),
+    );
     await this.load();
     return checked;
   }
 
   /** Lets the user choose a backup file that is not in the list. */
   async choose(): Promise<BackupInfo | null> {
-    return this.attempt('choose', null, () => this.backend.backupChoose());
+    return this.attempt({ kind: 'choose', path: null }, () => this.backend.backupChoose());
   }
 
   /** What restoring would change; the backup is checked for that. */
   async preview(path: string): Promise<RestorePreview | null> {
-    return this.attempt('preview', path, () => this.backend.backupPreview(path));
+    return this.attempt({ kind: 'preview', path }, () => this.backend.backupPreview(path));
   }
 
   /** Puts a backup in the vault's place; `null` where it failed. */
   async restore(path: string): Promise<RestoreReport | null> {
-    return this.attempt('restore', path, () => this.backend.backupRestore(path));
+    return this.attempt({ kind: 'restore', path }, () => this.backend.backupRestore(path));
   }
 
   /** Forgets how the last work failed. */
   clear(): void {
     this.failure = null;
-  }
-
-  private async attempt<R>(
-    kind: BackupWork,
-    path: string | null,
-    task: () => Promise<R>,
-  ): Promise<R | null> {
-    if (this.work !== null) return null;
-    this.work = { kind, path };
-    this.failure = null;
-    try {
-      return await task();
-    } catch (thrown) {
-      this.failure = errorBody(thrown);
-      return null;
-    } finally {
-      this.work = null;
-    }
   }
 }

@@ -1,30 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { failure } from '../ipc/error';
-import { fakeBackend } from '../ipc/fake';
-import { App } from './app.svelte';
-
-type Fake = ReturnType<typeof fakeBackend>;
-
-async function entered(
-  options: Parameters<typeof fakeBackend>[0] = {},
-): Promise<{ app: App; backend: Fake }> {
-  const backend = fakeBackend({ demo: true, ...options });
-  const app = new App(backend);
-  await app.start();
-  await app.enter();
-  return { app, backend };
-}
-
-function current(app: App) {
-  const opened = app.chat.current;
-  if (!opened) throw new Error('no conversation is shown');
-  return opened;
-}
+import type { App } from './app.svelte';
+import { current, entered, type Fake } from './entered';
 
 let app: App;
 let backend: Fake;
 beforeEach(async () => {
-  ({ app, backend } = await entered());
+  ({ app, backend } = await entered({ demo: true }));
 });
 
 describe('a conversation', () => {
@@ -65,7 +47,7 @@ describe('a conversation', () => {
   });
 
   it('keeps what had arrived when stopped', async () => {
-    ({ app, backend } = await entered({ pace: 1 }));
+    ({ app, backend } = await entered({ demo: true, pace: 1 }));
     const opened = current(app);
     const sent = opened.send('a long one please');
     await vi.waitFor(() => expect(opened.reply?.text).not.toBe(''));
@@ -139,7 +121,7 @@ describe('several conversations', () => {
   });
 
   it('go on streaming behind the one shown', async () => {
-    ({ app, backend } = await entered({ pace: 1 }));
+    ({ app, backend } = await entered({ demo: true, pace: 1 }));
     const behind = current(app);
     const sent = behind.send('hello');
     app.chat.begin(app.chat.contextId ?? '');

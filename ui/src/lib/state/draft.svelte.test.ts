@@ -1,15 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { failure } from '../ipc/error';
-import { fakeBackend } from '../ipc/fake';
 import { App } from './app.svelte';
+import { entered, type Fake } from './entered';
 
 let app: App;
-let backend: ReturnType<typeof fakeBackend>;
+let backend: Fake;
 beforeEach(async () => {
-  backend = fakeBackend({ life: true });
-  app = new App(backend);
-  await app.start();
-  await app.enter();
+  ({ app, backend } = await entered({ life: true }));
 });
 afterEach(() => vi.useRealTimers());
 

@@ -1,23 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { fakeBackend } from '../ipc/fake';
 import { App } from './app.svelte';
 import { changes } from './change';
+import { current, entered, type Fake } from './entered';
 import { hoursLeft, isExpired } from './lifetime';
 
-type Fake = ReturnType<typeof fakeBackend>;
-
-async function entered(options: Parameters<typeof fakeBackend>[0]) {
-  const backend = fakeBackend(options);
-  const app = new App(backend);
-  await app.start();
-  await app.enter();
-  return { app, backend };
-}
-
-function current(app: App) {
-  const opened = app.chat.current;
-  if (!opened) throw new Error('no conversation is shown');
-  return opened;
+function nothing(): never {
+  throw new Error('no notice');
 }
 
 function named(app: App, name: string) {
@@ -87,6 +75,36 @@ describe('a lifetime', () => {
     const old = named(app, 'Project Planner');
     expect(isExpired(old, app.clock.now)).toBe(true);
     expect(isExpired(await app.contexts.extend(old.id), app.clock.now)).toBe(false);
+  });
+});
+
+describe('a companion whose time was over', () => {
+  const said = () => app.notices.list.map(({ key, values }) => [key, values.name, values.count]);
+
+  it('does not go to the trash without a word', async () => {
+    const { id } = named(app, 'Project Planner');
+    await backend.contextDelete(id);
+    await vi.waitFor(() => expect(said()).toEqual([['contexts.wentAway', 'Project Planner', 1]]));
+    app.notices.act(app.notices.list[0] ?? nothing());
+    expect(app.page).toBe('trash');
+  });
+
+  it('is one of several that one sentence is about', async () => {
+    const { id } = named(app, 'Mira');
+    Object.assign(backend.world.context(id), { isActive: false });
+    await app.contexts.refresh();
+    for (const gone of [id, named(app, 'Project Planner').id]) await backend.contextDelete(gone);
+    backend.emit('change', { noun: 'context', id: '' });
+    await vi.waitFor(() => expect(said()).toHaveLength(1));
+    expect(said()).toEqual([['contexts.wentAway', expect.any(String), 2]]);
+  });
+
+  it('and is deleted here, or was not over, is told of once', async () => {
+    await app.removal.context(named(app, 'Project Planner'));
+    const { id } = named(app, 'Calm Counselor');
+    await backend.contextDelete(id);
+    await vi.waitFor(() => expect(app.contexts.find(id)).toBeNull());
+    expect(said().map(([key]) => key)).toEqual(['undo.context']);
   });
 });
 

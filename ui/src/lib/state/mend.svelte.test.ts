@@ -1,16 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { fakeBackend } from '../ipc/fake';
-import { App } from './app.svelte';
+import type { App } from './app.svelte';
+import { entered, type Fake } from './entered';
 import type { OpenConversation } from './conversation.svelte';
 
 let app: App;
-let backend: ReturnType<typeof fakeBackend>;
+let backend: Fake;
 let opened: OpenConversation;
 beforeEach(async () => {
-  backend = fakeBackend({ demo: true });
-  app = new App(backend);
-  await app.start();
-  await app.enter();
+  ({ app, backend } = await entered({ demo: true }));
   if (!app.chat.current) throw new Error('no conversation is shown');
   opened = app.chat.current;
 });

@@ -62,4 +62,16 @@ describe('notices', () => {
     expect(done).toEqual(['second', 'first']);
     expect(keys()).toEqual(['backups.made']);
   });
+
+  it('go once what they are about is settled elsewhere', () => {
+    const offer = { key: 'action.undo', run: vi.fn() } as const;
+    notices.say('undo.context', { name: 'Mira' }, offer, 'a');
+    notices.say('undo.context', { name: 'Otto' }, offer, 'b');
+    notices.over('a');
+    expect(notices.list.map((one) => one.values.name)).toEqual(['Otto']);
+    notices.seen('backups.made');
+    expect(keys()).toEqual(['undo.context']);
+    notices.seen('undo.context');
+    expect(keys()).toEqual([]);
+  });
 });

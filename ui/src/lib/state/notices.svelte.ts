@@ -9,7 +9,7 @@ export interface Notice {
   values: Record<string, string | number>;
   error: ErrorBody | null;
   action: NoticeAction | null;
-  /** Id of what it is about, where there may be only one notice about that. */
+  /** Id of what it is about, by which it is taken back once that is settled elsewhere. */
   about: string | null;
 }
 
@@ -37,14 +37,15 @@ export class Notices {
     key: MessageKey,
     values: Record<string, string | number> = {},
     action: NoticeAction | null = null,
+    about: string | null = null,
   ): void {
-    const id = this.add({ key, values, error: null, action, about: null });
+    const id = this.add({ key, values, error: null, action, about });
     this.spans.set(id, action === null ? SHORT_MILLIS : WITH_ACTION_MILLIS);
     this.release(id);
   }
 
   /** Shows a sentence about something with a button until it is answered; each only once. */
-  ask(about: string, key: MessageKey, values: Record<string, string>, action: NoticeAction): void {
+  ask(about: string, key: MessageKey, values: Notice['values'], action: NoticeAction): void {
     const known = this.list.find((one) => one.key === key && one.about === about);
     if (known) this.dismiss(known.id);
     this.add({ key, values, error: null, action, about });
@@ -91,6 +92,16 @@ export class Notices {
     this.hold(id);
     this.spans.delete(id);
     this.list = this.list.filter((notice) => notice.id !== id);
+  }
+
+  /** Takes back what was said about something: it is settled. */
+  over(about: string): void {
+    for (const one of this.list) if (one.about === about) this.dismiss(one.id);
+  }
+
+  /** Takes back all that was said in one sentence: the user sees it for themselves. */
+  seen(key: MessageKey): void {
+    for (const one of this.list) if (one.key === key) this.dismiss(one.id);
   }
 
   /** Takes every word back. */

@@ -14,7 +14,7 @@ describe('the vault', () => {
     const sheet = vault.sheet;
     expect([vault.phase, sheet?.groups.length]).toEqual(['confirmRecovery', 8]);
     expect(await vault.confirm(['no', 'no', 'no'])).toBe(false);
-    expect([vault.error?.code, vault.sheet]).toEqual(['wrong_key', sheet]);
+    expect([vault.error?.code, vault.sheet]).toEqual(['invalid_parameter', sheet]);
     expect(
       await vault.confirm(sheet?.askGroups.map((group) => sheet.groups[group] ?? '') ?? []),
     ).toBe(true);
@@ -105,6 +105,15 @@ describe('providers', () => {
     expect(providers.leavesMachine(remote, { ...remote, model: 'c' })).toBe(false);
     expect(providers.leavesMachine(remote, local)).toBe(false);
     expect(providers.leavesMachine(local, { providerId: 'unknown', model: 'x' })).toBe(true);
+  });
+
+  it('know nothing of a choice whose provider was removed', async () => {
+    const providers = new Providers(fakeBackend());
+    await providers.load();
+    const choice = { providerId: 'provider-cloud', model: 'b' };
+    expect([providers.known(choice), providers.known(null)]).toEqual([choice, null]);
+    await providers.remove('provider-cloud');
+    expect(providers.known(choice)).toBeNull();
   });
 
   it('know the models that a server on this machine hands on', async () => {

@@ -1,24 +1,15 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { fakeBackend } from '../ipc/fake';
-import { App } from './app.svelte';
+import type { App } from './app.svelte';
+import { current, entered, type Fake } from './entered';
 
 let app: App;
-let backend: ReturnType<typeof fakeBackend>;
+let backend: Fake;
 let contextId: string;
 beforeEach(async () => {
-  backend = fakeBackend({ life: true });
-  app = new App(backend);
-  await app.start();
-  await app.enter();
+  ({ app, backend } = await entered({ life: true }));
   contextId = app.contexts.list.find((one) => one.name === 'Calm Counselor')?.id ?? '';
   await app.pick(contextId);
 });
-
-function current() {
-  const opened = app.chat.current;
-  if (!opened) throw new Error('no conversation is shown');
-  return opened;
-}
 
 describe('a private conversation', () => {
   const privates = () => app.conversations.privates.map(({ title }) => title);
@@ -27,15 +18,15 @@ describe('a private conversation', () => {
     const before = app.conversations.totalCount;
     const { id } = await app.conversations.beginPrivate(contextId, 'Between us');
     await app.chat.open(id, contextId);
-    expect([current().isPrivate, privates()]).toEqual([true, ['Between us']]);
+    expect([current(app).isPrivate, privates()]).toEqual([true, ['Between us']]);
     expect(app.conversations.totalCount).toBe(before);
-    current().draft = 'zwetschge';
-    await current().send();
-    await vi.waitFor(() => expect(current().messages).toHaveLength(2));
+    current(app).draft = 'zwetschge';
+    await current(app).send();
+    await vi.waitFor(() => expect(current(app).messages).toHaveLength(2));
     expect(await backend.searchMessages({ text: 'zwetschge' })).toEqual([]);
     const [kept] = app.conversations.list;
     await app.chat.open(kept?.id ?? '', contextId);
-    expect(current().isPrivate).toBe(false);
+    expect(current(app).isPrivate).toBe(false);
   });
 
   it('belongs to its companion and is gone when it ends', async () => {
@@ -47,7 +38,7 @@ describe('a private conversation', () => {
     await app.conversations.show(contextId);
     expect(privates()).toEqual(['Between us']);
     await app.removal.ending(id);
-    expect([privates(), current().id, app.notices.list]).toEqual([[], null, []]);
+    expect([privates(), current(app).id, app.notices.list]).toEqual([[], null, []]);
     await expect(backend.conversationOpen(id)).rejects.toThrow();
   });
 

@@ -39,6 +39,11 @@ export class Providers {
     return this.list.find((provider) => provider.id === id) ?? null;
   }
 
+  /** A choice, unless its provider was removed. */
+  known(choice: ModelChoice | null): ModelChoice | null {
+    return this.find(choice?.providerId) === null ? null : choice;
+  }
+
   /** Whether a choice sends text off this machine; an unknown provider counts as elsewhere. */
   isRemote(choice: ModelChoice | null): boolean {
     if (choice === null) return false;
@@ -103,6 +108,11 @@ export class Providers {
 
   async test(id: string): Promise<ProviderTest> {
     return this.backend.providerTest(id);
+  }
+
+  /** The models of one provider, with those entered by hand. */
+  async modelsOf(id: string): Promise<ModelInfo[]> {
+    return this.backend.providerModels(id);
   }
 
   /** Adds a model file to the engine by the system's dialog; `null` where it was closed. */

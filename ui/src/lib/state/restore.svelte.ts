@@ -1,26 +1,25 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
 import type { BackupInfo, ClosedRestore, ErrorBody, RestoreProgress } from '../ipc/types';
+import { Worker } from './work.svelte';
 
 /** Restoring a backup while no vault is open: the vault is damaged or lost, or was elsewhere. */
-export class Restore {
+export class Restore extends Worker<'choose' | 'restore'> {
   /** What can be restored: those of the profile, behind those that were chosen. */
   list = $state.raw<BackupInfo[]>([]);
   loaded = $state(false);
   /** The path of the one to be restored. */
   chosen = $state<string | null>(null);
-  work = $state<'choose' | 'restore' | null>(null);
   /** How far the restore is; `null` before its first word. */
   progress = $state.raw<RestoreProgress | null>(null);
   /** Why the list could not be read. */
   error = $state.raw<ErrorBody | null>(null);
-  /** How the last work failed. */
-  failure = $state.raw<ErrorBody | null>(null);
   private readonly backend: Backend;
   /** Hears where the vault stands after a restore. */
   private readonly onDone: (done: ClosedRestore) => void;
 
   constructor(backend: Backend, onDone: (done: ClosedRestore) => void) {
+    super();
     this.backend = backend;
     this.onDone = onDone;
   }
@@ -71,19 +70,5 @@ export class Restore {
   pick(path: string): void {
     this.chosen = path;
     this.failure = null;
-  }
-
-  private async attempt<R>(kind: 'choose' | 'restore', task: () => Promise<R>): Promise<R | null> {
-    if (this.work !== null) return null;
-    this.work = kind;
-    this.failure = null;
-    try {
-      return await task();
-    } catch (thrown) {
-      this.failure = errorBody(thrown);
-      return null;
-    } finally {
-      this.work = null;
-    }
   }
 }

@@ -1,18 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { failure } from '../ipc/error';
-import { fakeBackend } from '../ipc/fake';
-import { App } from './app.svelte';
-
-type Fake = ReturnType<typeof fakeBackend>;
+import type { App } from './app.svelte';
+import { entered, type Fake } from './entered';
 
 let app: App;
 let backend: Fake;
 
 beforeEach(async () => {
-  backend = fakeBackend({ demo: true });
-  app = new App(backend);
-  await app.start();
-  await app.enter();
+  ({ app, backend } = await entered({ demo: true }));
 });
 
 describe('jobs', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '$lib/state/types';
-import { failureOf, textOf, titleOf } from './job';
+import { deedsOf, failureOf, textOf, titleOf } from './job';
 
 const job = (message: string | null): Job => ({
   name: 'cleanup',
@@ -31,5 +31,20 @@ describe('a job', () => {
       'something odd: happened',
     ]);
     expect(failureOf(job(null)).raw).toBe('');
+  });
+
+  it('says what it did in words, and as the core says it where that is not known', () => {
+    const done = (message: string | null) => deedsOf({ ...job(message), result: 'ok' });
+    expect(done('1 expired, 2 to the trash')).toEqual([
+      '1 companion has expired.',
+      '2 expired companions went to the trash.',
+    ]);
+    expect(done('4096 bytes given back')).toEqual(['4.1 kB were given back to the disk.']);
+    expect(done('3 titles; the run of 2026-05-12 08:30 UTC was cut off')).toEqual([
+      '3 conversations got titles.',
+      expect.stringMatching(/^The run of .*2026.* was cut off\.$/),
+    ]);
+    expect(done('7 stones turned')).toEqual(['7 stones turned']);
+    expect([done(null), deedsOf(job('1 expired'))]).toEqual([[], []]);
   });
 });

@@ -1,4 +1,4 @@
-import { explain, locale, t, type MessageKey } from '$lib/i18n';
+import { bytes, explain, locale, moment, t, type MessageKey } from '$lib/i18n';
 import type { Job, JobResult } from '$lib/state/types';
 
 /** The sentences about each job, by its name without anything but letters. */
@@ -41,4 +41,34 @@ export function failureOf(job: Job): { what: string; todo: string; raw: string }
   if (locale.has(`error.${code}`))
     return { ...explain({ code, message: rest, details: {} }), raw: message };
   return { what: t('activity.failed.text'), todo: '', raw: message };
+}
+
+/** What a run says that it has done, by the core's words for it. */
+const DEEDS: Record<string, MessageKey> = {
+  'warned about': 'activity.did.warned',
+  expired: 'activity.did.rested',
+  woken: 'activity.did.woken',
+  'to the trash': 'activity.did.trashed',
+  'contexts purged': 'activity.did.contexts',
+  'conversations purged': 'activity.did.conversations',
+  'messages forgotten': 'activity.did.messages',
+  'too much to go without being asked': 'activity.did.waits',
+  'databases from before a restore removed': 'activity.did.databases',
+  titles: 'activity.did.titles',
+};
+
+/** What the last run has done, in the language in use; what is not known, as the core says it. */
+export function deedsOf(job: Job): string[] {
+  if (job.result !== 'ok' || job.message === null) return [];
+  return job.message.split(/[,;] /).map(deed);
+}
+
+function deed(said: string): string {
+  const [, figure = '', what = ''] = /^(\d+) (.+)$/.exec(said) ?? [];
+  const key = DEEDS[what];
+  if (key) return t(key, { count: Number(figure) });
+  if (what === 'bytes given back') return t('activity.did.space', { size: bytes(Number(figure)) });
+  const [, began] = /^the run of (.+ UTC) was cut off$/.exec(said) ?? [];
+  if (began === undefined) return said;
+  return t('activity.did.cutOff', { when: moment(began.replace(' UTC', 'Z').replace(' ', 'T')) });
 }

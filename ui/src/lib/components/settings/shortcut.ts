@@ -22,3 +22,9 @@ export function accelerator(event: KeyboardEvent): string | null {
   if (!alone && !modifiers.some((name) => name !== 'Shift')) return null;
   return [...modifiers, key].join('+');
 }
+
+/** A shortcut as the keys of this machine are called. */
+export function written(shortcut: string): string {
+  const mac = navigator.platform.startsWith('Mac');
+  return shortcut.replace('CommandOrControl', mac ? '⌘' : 'Ctrl');
+}

@@ -53,6 +53,7 @@ const MODELS: Record<string, ModelInfo[]> = {
   'provider-ollama': [
     { ...SERVED, name: 'qwen3:8b', window: 32_768, sizeBytes: 5_200_000_000 },
     { ...SERVED, name: 'gpt-oss:120b-cloud', window: 131_072, locality: 'remote' },
+    { ...SERVED, name: 'nomic-embed-text', embedding: true },
   ],
   'provider-cloud': [{ ...SERVED, name: 'gpt-5-mini', window: 400_000, locality: 'remote' }],
 };
@@ -258,8 +259,14 @@ function shellCalls(
 }
 
 function providerCalls(world: World, open: Open) {
-  const models = (id: string): ModelInfo[] =>
-    (id === 'engine' ? world.engineModels : MODELS[id]) ?? [SERVED];
+  const models = (id: string): ModelInfo[] => {
+    const provider = world.providers.find((one) => one.id === id);
+    if (provider?.locality === 'remote' && provider.keyHint === null)
+      throw failure('provider_unauthorized', 'The provider answered 401: invalid key.', {
+        provider: provider.name,
+      });
+    return (id === 'engine' ? world.engineModels : MODELS[id]) ?? [SERVED];
+  };
   return {
     providerList: () => open(() => world.providers),
     providerSave: (draft) =>
@@ -289,16 +296,7 @@ function providerCalls(world: World, open: Open) {
       }),
     providerModels: (id) => open(() => models(id)),
     modelOffers: () => open(() => OFFERS),
-    providerTest: (id) =>
-      open(() => {
-        const provider = world.providers.find((one) => one.id === id);
-        if (provider?.locality === 'remote' && provider.keyHint === null) {
-          throw failure('provider_unauthorized', 'The provider answered 401: invalid key.', {
-            provider: provider.name,
-          });
-        }
-        return { models: models(id), millis: 42 };
-      }),
+    providerTest: (id) => open(() => ({ models: models(id), millis: 42 })),
   } satisfies Partial<Backend>;
 }
 

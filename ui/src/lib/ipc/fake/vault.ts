@@ -48,7 +48,8 @@ export class FakeVault {
     return {
       state: this.phase,
       profileDir: '~/.local/share/evenkeel',
-      hasKeychainSlot: this.hasKeychainSlot,
+      // A vault that has no key in the keychain does not find it there.
+      hasKeychainSlot: this.hasKeychainSlot && this.trouble !== 'not_found',
       hasPassphrase: this.hasPassphrase,
       keychainAvailable: this.keychainAvailable,
       error: this.obstacle(),
@@ -100,13 +101,14 @@ export class FakeVault {
   }
 
   confirm(answers: string[]): VaultStatus {
-    const right = SHEET.askGroups.every(
-      (group, index) => answers[index]?.trim().toUpperCase() === SHEET.groups[group],
+    const wrong = SHEET.askGroups.findIndex(
+      (group, index) => answers[index]?.trim().toUpperCase() !== SHEET.groups[group],
     );
-    if (!right)
-      throw failure('wrong_key', 'The groups do not match the recovery code.', {
-        kind: 'recovery',
-      });
+    if (wrong >= 0) {
+      const range = `group ${(SHEET.askGroups[wrong] ?? 0) + 1} as it was shown`;
+      const details = { field: 'answers', value: `answer ${wrong + 1}`, range };
+      throw failure('invalid_parameter', 'This is not that group.', details);
+    }
     this.phase = 'open';
     return this.status();
   }
