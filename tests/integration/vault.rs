@@ -86,6 +86,25 @@ async fn an_app_that_was_closed_before_the_code_was_typed_back_makes_a_new_one()
 }
 
 #[tokio::test]
+async fn a_vault_without_a_keychain_slot_waits_for_its_passphrase_and_nothing_is_wrong() {
+    let world = World::new().await;
+    let dir = tempfile::tempdir().unwrap();
+    let make = || Service::new(options(dir.path(), world.keychain.clone(), world.clock.clone())).unwrap();
+    let service = make();
+    service.vault_status().await;
+    let wish = VaultOptions { use_keychain: false, passphrase: Some("correct horse battery".into()) };
+    let sheet = service.vault_create(wish).await.unwrap();
+    let answers = sheet.ask_groups.iter().map(|group| sheet.groups[*group as usize].clone()).collect();
+    service.vault_confirm_recovery(answers).await.unwrap();
+    service.shutdown().await;
+    let service = make();
+    let status = service.vault_status().await;
+    assert_eq!((status.state, status.error.is_none(), status.has_passphrase), (VaultState::LockedByUser, true, true));
+    let by = UnlockMethod::Passphrase { passphrase: "correct horse battery".into() };
+    assert_eq!(service.vault_unlock(by).await.unwrap().state, VaultState::Open);
+}
+
+#[tokio::test]
 async fn locking_closes_and_the_keychain_opens_again() {
     let world = World::new().await;
     let context = world.counselor().await;

@@ -21,7 +21,7 @@ const PARALLEL_QUESTIONS: usize = 4;
 /// Groq, Mistral, Anthropic; the engine uses the first.
 const WINDOW_FIELDS: [&str; 5] = ["context_length", "max_model_len", "context_window", "max_context_length", "max_input_tokens"];
 /// Parts of the names of models that make embeddings and do not say so.
-const EMBEDDING_NAMES: [&str; 4] = ["embed", "bge-", "minilm", "gte-"];
+const EMBEDDING_NAMES: [&str; 5] = ["embed", "bge-", "minilm", "gte-", "e5-"];
 /// Window of Anthropic's models where the list does not say: all since Claude 2.1 have at least
 /// this (<https://docs.anthropic.com/en/docs/build-with-claude/context-windows>).
 const CLAUDE_WINDOW: u32 = 200_000;

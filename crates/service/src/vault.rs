@@ -170,8 +170,13 @@ impl Service {
         match outcome {
             Ok(None) => self.0.gate.set(Phase::Closed(VaultState::New, None)),
             Ok(Some(opened)) => self.entered(opened),
+            // Nothing is wrong: this vault opens with what the user knows.
+            Err(error) if is_without_keychain(&error) => {
+                self.0.gate.failed(VaultState::LockedByUser, None);
+                return Some(error);
+            }
             Err(error) => {
-                self.0.gate.failed(state_of(&error), error.to_body());
+                self.0.gate.failed(state_of(&error), Some(error.to_body()));
                 return Some(error);
             }
         }
@@ -212,6 +217,10 @@ impl Service {
         let was_away = self.0.gate.state().1.is_some_and(|error| error.code == ErrorCode::VaultAway);
         was_away && self.0.whereabouts.look().is_ok()
     }
+}
+
+fn is_without_keychain(error: &ServiceError) -> bool {
+    matches!(error, ServiceError::Vault(evenkeel_vault::VaultError::NoSlot(evenkeel_vault::SlotKind::Keychain)))
 }
 
 fn state_of(error: &ServiceError) -> VaultState {

@@ -96,10 +96,10 @@ impl Gate {
     }
 
     /// Notes a failed opening, unless the user has opened it another way meanwhile.
-    pub fn failed(&self, state: VaultState, error: ErrorBody) {
+    pub fn failed(&self, state: VaultState, error: Option<ErrorBody>) {
         let mut phase = self.lock();
         if matches!(*phase, Phase::Opening | Phase::Closed(..)) {
-            *phase = Phase::Closed(state, Some(error));
+            *phase = Phase::Closed(state, error);
         }
     }
 
