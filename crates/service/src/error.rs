@@ -27,6 +27,9 @@ pub enum ServiceError {
     /// A model file.
     #[error(transparent)]
     ModelFile(#[from] evenkeel_engine::ModelFileError),
+    /// A strategy of other people.
+    #[error(transparent)]
+    Plugin(#[from] evenkeel_plugin::PluginError),
     /// The prompt.
     #[error(transparent)]
     Prompt(#[from] evenkeel_prompt::PromptError),
@@ -50,6 +53,7 @@ impl ServiceError {
             Self::Provider(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::ModelFile(error) => error.code(),
+            Self::Plugin(error) => error.code(),
             Self::Prompt(error) => error.code(),
         }
     }

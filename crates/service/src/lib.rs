@@ -17,6 +17,7 @@ mod model;
 mod naming;
 mod options;
 mod persona;
+mod plugin;
 mod preset;
 mod private;
 mod provider;
@@ -42,6 +43,7 @@ pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
 pub use options::ServiceOptions;
+pub use plugin::PluginInfo;
 pub use scheduler::{ExpiringContext, JobStatus};
 pub use view::{
     ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
@@ -79,6 +81,7 @@ struct Inner {
     chosen_backups: backup::Chosen,
     windows: model::Windows,
     titles: title::Titles,
+    plugins: plugin::Plugins,
     known_files: model::KnownFiles,
     whereabouts: Arc<Whereabouts>,
 }
@@ -117,6 +120,7 @@ impl Service {
             chosen_backups: backup::Chosen::default(),
             windows: model::Windows::default(),
             titles: title::Titles::default(),
+            plugins: plugin::Plugins::default(),
             known_files: model::KnownFiles::default(),
             whereabouts: Arc::new(Whereabouts::new(options.profile.clone())),
             options,
@@ -227,6 +231,10 @@ impl Service {
 
     pub(crate) fn titles(&self) -> &title::Titles {
         &self.0.titles
+    }
+
+    pub(crate) fn plugins(&self) -> &plugin::Plugins {
+        &self.0.plugins
     }
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn remove_vault(profile: &Profile, models: bool) -> Result<(), VaultE
     for start in [OURS[0], OURS[2]] {
         remove_files(profile, start)?;
     }
-    for folder in [profile.work(), profile.jobs()] {
+    for folder in [profile.work(), profile.jobs(), profile.plugins()] {
         remove_folder(&folder)?;
     }
     if models { remove_folder(&profile.models()) } else { Ok(()) }
@@ -126,7 +126,7 @@ pub(crate) fn remove_vault(profile: &Profile, models: bool) -> Result<(), VaultE
 pub(crate) fn has_files(profile: &Profile) -> bool {
     let names = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let is_ours = |name: std::ffi::OsString| OURS.iter().any(|start| name.to_string_lossy().starts_with(start));
-    let folders = [profile.backups(), profile.work(), profile.jobs(), profile.models()];
+    let folders = [profile.backups(), profile.work(), profile.jobs(), profile.plugins(), profile.models()];
     names(profile.dir()).any(is_ours) || folders.iter().any(|folder| names(folder).next().is_some())
 }
 

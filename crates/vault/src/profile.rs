@@ -99,6 +99,12 @@ impl Profile {
         self.dir.join("models")
     }
 
+    /// The folder of installed strategies.
+    #[must_use]
+    pub fn plugins(&self) -> PathBuf {
+        self.dir.join("plugins")
+    }
+
     /// The folder of files that are being worked on; all of them are encrypted.
     #[must_use]
     pub fn work(&self) -> PathBuf {

@@ -9,6 +9,7 @@ pub mod data;
 mod dialog;
 pub mod job;
 pub mod message;
+pub mod plugin;
 pub mod preset;
 pub mod private;
 pub mod provider;

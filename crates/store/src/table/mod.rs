@@ -23,6 +23,7 @@ mod purge;
 mod search;
 mod settings;
 mod statistics;
+mod strategy_state;
 mod tag;
 mod trash;
 pub(crate) mod tree;
