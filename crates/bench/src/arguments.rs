@@ -3,10 +3,12 @@
 use crate::engine;
 use crate::error::BenchError;
 use crate::report::{Progress, Report};
-use crate::store;
+use crate::{start, store};
 
 /// First argument of the child that is the engine; no workload has this name.
 pub const ENGINE_CHILD: &str = "engine-child";
+/// First argument of the child that makes a profile.
+pub const PROFILE_CHILD: &str = "profile-child";
 /// Counted runs of a comparison unless told otherwise.
 const DEFAULT_RUNS: usize = 12;
 /// More runs than this take days.
@@ -23,11 +25,13 @@ pub enum Workload {
     Engine,
     /// The encrypted database.
     Store,
+    /// The start of the app.
+    Start,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 2] = [
+    const ALL: [(&'static str, Self, &'static str); 3] = [
         (
             "engine",
             Self::Engine,
@@ -39,6 +43,7 @@ impl Workload {
             "a vault of a million messages (--messages N) beside raw SQLCipher statements: lists, opening, appending, search, \
              encryption, start. It is seeded once, in the cache folder, under a key that is a constant of the benchmark",
         ),
+        ("start", Self::Start, "the real app from its start to a usable window, with that vault beside an empty one"),
     ];
 
     /// Measures.
@@ -48,6 +53,7 @@ impl Workload {
             Self::Store => {
                 store::run(arguments.messages, arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json))
             }
+            Self::Start => start::run(arguments.messages, arguments.runs, Progress::new(arguments.json)),
         }
     }
 
@@ -56,6 +62,7 @@ impl Workload {
         match self {
             Self::Engine => &engine::PARTS,
             Self::Store => &store::PARTS,
+            Self::Start => &[],
         }
     }
 }
@@ -69,7 +76,7 @@ pub struct Arguments {
     pub json: bool,
     /// Counted runs of each comparison, 1–1,000.
     pub runs: usize,
-    /// Messages of the seeded vault, 1,000–10,000,000; the workload `store` alone has one.
+    /// Messages of the seeded vault, 1,000–10,000,000; the workload `engine` has none.
     pub messages: usize,
     /// The one part to measure; all of them without it.
     pub part: Option<String>,
@@ -103,8 +110,8 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     if let Some(unknown) = part.as_deref().filter(|part| !workload.parts().contains(part)) {
         return Err(usage(&format!("There is no part '{unknown}'; there are: {}.", workload.parts().join(", "))));
     }
-    if messages.is_some() && workload != Workload::Store {
-        return Err(usage("--messages belongs to the workload store."));
+    if messages.is_some() && workload == Workload::Engine {
+        return Err(usage("--messages belongs to the workloads store and start."));
     }
     Ok(Arguments { workload, json, runs, messages: messages.unwrap_or(DEFAULT_MESSAGES), part })
 }
@@ -143,6 +150,7 @@ mod tests {
         assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
         assert_eq!(parsed("engine --json --runs 3 --part calm").unwrap().part.as_deref(), Some("calm"));
         assert_eq!(parsed("engine").unwrap(), Arguments { json: false, runs: DEFAULT_RUNS, ..expected });
+        assert_eq!(parsed("start --messages 5000").unwrap().workload, Workload::Start);
         let store = parsed("store --messages 5000 --part append").unwrap();
         assert_eq!((store.workload, store.messages, store.part.as_deref()), (Workload::Store, 5_000, Some("append")));
     }
@@ -161,6 +169,7 @@ mod tests {
             "engine --part append",
             "engine --messages 5000",
             "store --messages",
+            "start --part open",
             "store --messages 999",
         ] {
             let error = parsed(wrong).unwrap_err();

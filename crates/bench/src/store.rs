@@ -3,15 +3,16 @@
 
 mod append;
 mod chance;
-mod duel;
+pub mod duel;
 mod lists;
 mod open;
 mod population;
+pub mod profile;
 mod raw;
 mod search;
 mod start;
 mod tax;
-mod vault;
+pub mod vault;
 
 use crate::error::BenchError;
 use crate::report::{Progress, Report};
@@ -34,7 +35,7 @@ pub fn run(messages: usize, runs: usize, part: Option<&str>, progress: Progress)
         progress.say(&format!("{name}: {runs} alternating runs …"));
         report.append(match name {
             "lists" => lists::measure(&vault, runs)?,
-            "open" => open::measure(&vault, runs)?,
+            "open" => open::measure(&vault, runs, progress)?,
             "append" => append::measure(&vault, runs, progress)?,
             "search" => search::measure(&vault, runs)?,
             "encryption" => tax::measure(&vault, runs, progress)?,

@@ -5,8 +5,9 @@
 use super::message::{message, message_columns};
 use crate::column::{bytes, id};
 use crate::{ReadHandle, StoreError};
-use evenkeel_domain::{ConversationId, Message, MessageId};
+use evenkeel_domain::{Conversation, ConversationId, Message, MessageId};
 use rusqlite::Row;
+use std::cell::Cell;
 use std::collections::HashSet;
 
 /// Which part of a branch is read.
@@ -51,23 +52,59 @@ impl ReadHandle<'_> {
         Ok(Some(path))
     }
 
+    /// A conversation with the newest `limit` messages of the branch that it shows, the oldest first; `None`
+    /// if there is none of this id. Costs little more than reading those rows.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn conversation_at_newest(
+        &self,
+        id: ConversationId,
+        limit: u32,
+    ) -> Result<Option<(Conversation, Vec<Message>)>, StoreError> {
+        let Some(conversation) = self.conversation(id)? else { return Ok(None) };
+        let messages = match conversation.active_leaf_id {
+            Some(leaf) => match self.page(id, leaf, limit, Some(conversation.message_count))? {
+                Some(page) => page,
+                None => self.path_by_parents(leaf, limit)?,
+            },
+            None => Vec::new(),
+        };
+        Ok(Some((conversation, messages)))
+    }
+
     /// The page of messages that ends with `leaf`, as [`ReadHandle::path`] gives it, by the short way.
     pub(super) fn page_above(&self, leaf: MessageId, limit: u32) -> Result<Option<Vec<Message>>, StoreError> {
-        let conversation_id = self.node(leaf)?.conversation_id;
+        self.page(self.node(leaf)?.conversation_id, leaf, limit, None)
+    }
+
+    /// `count` is the number of the conversation's messages, where it is known: if the branch has all
+    /// of them, nothing has siblings.
+    fn page(
+        &self,
+        conversation_id: ConversationId,
+        leaf: MessageId,
+        limit: u32,
+        count: Option<u32>,
+    ) -> Result<Option<Vec<Message>>, StoreError> {
         let sql = concat!(
             "SELECT ",
             message_columns!(),
-            " FROM messages m WHERE m.conversation_id = ?1 AND m.id <= ?2 ORDER BY m.id DESC"
+            ", m.depth FROM messages m WHERE m.conversation_id = ?1 AND m.id <= ?2 ORDER BY m.id DESC"
         );
         let part = Climb { leaf, from: None, limit };
-        let path = self.climb(sql, conversation_id, part, |row| message(row).map(|found| (found.parent_id, found)))?;
+        let length = Cell::new(0);
+        let path = self.climb(sql, conversation_id, part, |row| {
+            let found = message(row)?;
+            length.set(length.get().max(row.get::<_, u32>(18)?.saturating_add(1)));
+            Ok((found.parent_id, found))
+        })?;
         let Some(mut path) = path else { return Ok(None) };
-        let forks = self.forks(conversation_id, &path)?;
+        let is_all = count == Some(length.get());
+        let forks = if is_all { HashSet::new() } else { self.forks(conversation_id, &path)? };
         for message in &mut path {
-            message.sibling_ids = match message.parent_id {
-                Some(parent) if !forks.contains(&parent) => vec![message.id],
-                parent => self.children(conversation_id, parent)?,
-            };
+            let is_alone = is_all || message.parent_id.is_some_and(|parent| !forks.contains(&parent));
+            message.sibling_ids = if is_alone { vec![message.id] } else { self.children(conversation_id, message.parent_id)? };
         }
         Ok(Some(path))
     }

@@ -96,7 +96,8 @@ impl ReadHandle<'_> {
         }
     }
 
-    fn path_by_parents(&self, leaf: MessageId, limit: u32) -> Result<Vec<Message>, StoreError> {
+    /// As `path`, for a branch that does not lie together.
+    pub(super) fn path_by_parents(&self, leaf: MessageId, limit: u32) -> Result<Vec<Message>, StoreError> {
         let sql = concat!(
             "WITH RECURSIVE branch (key, parent_id, step) AS (
                  SELECT key, parent_id, 1 FROM messages WHERE id = ?1

@@ -186,6 +186,9 @@ fn run(room: &Room, steps: &[Step], number: u64) -> Model {
 fn compare(room: &Room, model: &Model, number: u64) {
     let conversation = room.conversation(number);
     assert_eq!(conversation.message_count as usize, model.nodes.len());
+    let opened = room.store.read(|read| read.conversation_at_newest(conversation.id, 4)).unwrap().unwrap();
+    let page = conversation.active_leaf_id.map(|leaf| room.store.read(|read| read.path(leaf, 4)).unwrap());
+    assert_eq!(opened, (conversation.clone(), page.unwrap_or_default()));
     let shown = conversation.active_leaf_id;
     assert!(shown.map_or(model.nodes.is_empty(), |leaf| model.nodes.iter().any(|node| node.0 == leaf)), "{shown:?}");
     room.store
