@@ -56,7 +56,7 @@ fn fill(options: &ServiceOptions, vault: &Vault) -> Result<(), BenchError> {
     Raw::open(&path, Some(&key), Cache::Reader).map(drop)
 }
 
-/// Chooses a model and the context that was last talked to.
+/// Chooses a model, and sees to it that the first context can be talked to.
 async fn settle(service: &Service) -> Result<(), BenchError> {
     let draft = ProviderDraft {
         id: None,
@@ -70,11 +70,14 @@ async fn settle(service: &Service) -> Result<(), BenchError> {
         timeout_seconds: 5,
     };
     let provider = service.provider_save(draft).await?;
-    let newest = service.context_list(ContextQuery { page_size: 1, ..ContextQuery::default() }).await?.contexts;
+    // The window begins with the first one, and an expired one has no field to write in.
+    let first = ContextQuery { include_expired: true, page_size: 1, ..ContextQuery::default() };
+    for context in service.context_list(first).await?.contexts {
+        service.context_extend(context.id).await?;
+    }
     let settings = Settings {
         automatic_titles: false,
         default_model: Some(ModelChoice { provider_id: provider.id, model: "never-asked".to_owned() }),
-        last_context_id: newest.first().map(|context| context.id),
         ..service.settings_get().await?
     };
     service.settings_save(settings).await?;

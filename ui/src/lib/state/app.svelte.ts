@@ -7,10 +7,10 @@ import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
+import { readFirst, readRest } from './entry';
 import { Links } from './links.svelte';
 import { News } from './news';
 import { Notices } from './notices.svelte';
-import { painted } from './painted';
 import { Presets } from './presets.svelte';
 import { Providers } from './providers.svelte';
 import { QuickChat } from './quick.svelte';
@@ -24,8 +24,6 @@ import { Vault } from './vault.svelte';
 
 export type Page = 'chat' | 'settings' | 'trash';
 const FLUSH_MILLIS = 500;
-/** Marks the moment for whoever measures the start; see `scripts/bench start`. */
-const USABLE = 'usable';
 const FIRST_RUN = new Set<VaultPhase>(['new', 'confirmRecovery']);
 
 /** All state of one window. Views take it from here; the nouns do not know each other. */
@@ -115,14 +113,13 @@ export class App {
   async enter(): Promise<void> {
     this.failure = null;
     try {
-      await this.settings.load();
-      await this.contexts.load(this.settings.value.lastContextId);
-      if (!this.isQuick) await this.enterMain();
+      await readFirst(this);
       this.ready = true;
-      void this.fillLater();
     } catch (thrown) {
       this.failure = errorBody(thrown);
+      return;
     }
+    await readRest(this);
   }
 
   /** Why nothing can be shown, though nobody has to open the vault first. */
@@ -169,12 +166,17 @@ export class App {
   /** Shows a context: its newest conversation, or an empty page. */
   async pick(contextId: string): Promise<void> {
     await this.quietly(async () => {
-      this.chat.begin(contextId);
-      await this.conversations.show(contextId);
-      const newest = this.conversations.list[0];
-      const empty = this.chat.current?.draft === '' && this.chat.contextId === contextId;
-      if (newest && empty) await this.chat.open(newest.id, contextId);
+      const newest = await this.turnTo(contextId);
+      if (newest !== null) await this.chat.open(newest, contextId);
     });
+  }
+
+  /** Turns to a context: an empty page, unless it has a conversation to be shown in its place. */
+  async turnTo(contextId: string): Promise<string | null> {
+    this.chat.begin(contextId);
+    await this.conversations.show(contextId);
+    const empty = this.chat.current?.draft === '' && this.chat.contextId === contextId;
+    return (empty && this.conversations.list[0]?.id) || null;
   }
 
   /** Locks the vault; what is half typed is stored before, unless that takes too long. */
@@ -229,21 +231,6 @@ export class App {
   stop(): void {
     this.clock.stop();
     this.news.end();
-  }
-
-  /** What the first sight of the window does not need is read once it is painted. */
-  private async fillLater(): Promise<void> {
-    await painted();
-    performance.mark(USABLE);
-    if (this.ready) await this.quietly(() => this.contexts.fill());
-  }
-
-  private async enterMain(): Promise<void> {
-    await Promise.all([this.presets.load(), this.providers.load()]);
-    const { list } = this.contexts;
-    if (list.length === 0 && this.settings.value.defaultModel === null) this.welcoming = true;
-    const last = this.contexts.find(this.settings.value.lastContextId) ?? list[0];
-    if (last && !this.chat.current) await this.pick(last.id);
   }
 }
 

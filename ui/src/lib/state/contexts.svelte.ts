@@ -12,7 +12,7 @@ import { sendableFields } from './text';
 
 const PAGE = 500;
 /** As many as a window shows when it opens; each comes with its whole persona. */
-const FIRST = 50;
+const FIRST = 24;
 /** So many are fetched one by one. */
 const FEW = 8;
 
