@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn words_are_quoted_and_the_last_may_go_on() {
         assert_eq!(Words::of(" calm  sea "), Words::Apart("\"calm\" \"sea\" *".into()));
-        assert_eq!(Words::of("a\" OR b* NEAR(c)"), Words::Apart("\"a\"\"\" \"OR\" \"b*\" \"NEAR(c)\" *".into()));
+        assert_eq!(Words::of("a\" OR b* NEAR(calm)"), Words::Apart("\"a\"\"\" \"OR\" \"b*\" \"NEAR(calm)\" *".into()));
         assert_eq!(Words::of("-- calm\0sea ^"), Words::Apart("\"calm\" \"sea\" *".into()));
         assert_eq!(Words::of(" \n\u{fdd0}\0"), Words::None);
     }
