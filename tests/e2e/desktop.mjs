@@ -87,8 +87,8 @@ export class Desktop {
   }
 
   /** Runs a program to its end and gives its standard output. */
-  async output(program, args = [], { input } = {}) {
-    const promise = run(program, args, { env: this.env, cwd: this.#home, timeout: 20_000, maxBuffer: 64 << 20 });
+  async output(program, args = [], { input, timeout = 20_000 } = {}) {
+    const promise = run(program, args, { env: this.env, cwd: this.#home, timeout, maxBuffer: 64 << 20 });
     if (input !== undefined) promise.child.stdin.end(input);
     return (await promise).stdout;
   }

@@ -226,6 +226,13 @@ describe('the life of a companion', { concurrency: 1 }, () => {
     await app.page.testid('badge-expired');
     assert.equal(await app.page.has('composer-input'), false);
     assert.deepEqual(await messages(app.page), said);
+    for (const change of ['edit', 'regenerate', 'delete', 'vote-up']) assert.equal(await app.page.has(change), false, change);
+    await (await app.page.all('[data-testid="conversation-menu"]'))[0].click();
+    await app.page.testid('conversation-export');
+    for (const change of ['rename', 'pin', 'unpin', 'tags', 'archive'])
+      assert.equal(await app.page.has(`conversation-${change}`), false, change);
+    await app.page.keys(Key.Escape);
+    await gone('conversation-export');
     await picture('expired');
   });
 

@@ -167,11 +167,10 @@ async fn a_sleeping_machine_and_a_closed_app_catch_up() {
     world.restart().await;
     world.run_after(TimeDelta::zero()).await;
     assert!(!stored(&world, context.id).is_active);
-    // An edit that names the lifetime it has leaves it asleep; another lifetime wakes it.
+    // An edit that names the lifetime it has is refused; another lifetime wakes it.
     let patch = |days| ContextPatch { expiry_days: days, tags: Some(vec!["work".into()]), ..ContextPatch::default() };
-    let before = stored(&world, context.id).expires_at;
-    let edited = world.service.context_update(context.id, patch(context.expiry_days)).await.unwrap();
-    assert_eq!((edited.tags.len(), edited.is_active, edited.expires_at), (1, false, before));
+    let refused = world.service.context_update(context.id, patch(context.expiry_days)).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::ContextExpired);
     assert!(!stored(&world, context.id).is_active);
     world.service.context_update(context.id, patch(Some(3))).await.unwrap();
     assert!(stored(&world, context.id).is_active);

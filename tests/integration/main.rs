@@ -22,6 +22,7 @@ mod paging;
 mod preset;
 mod private;
 mod provider_errors;
+mod read_only;
 mod restore_closed;
 mod sharing;
 mod support;

@@ -2,6 +2,7 @@
 
 use crate::support::World;
 use evenkeel_domain::*;
+use evenkeel_store::Noun;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 
 async fn with_one_conversation() -> (World, Context, Conversation) {
@@ -94,4 +95,18 @@ async fn nothing_is_purged_under_a_reply() {
     world.service.context_delete(context.id).await.unwrap();
     world.service.trash_empty().await.unwrap();
     assert_eq!(world.service.context_get(context.id).await.unwrap_err().code(), ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn much_that_goes_to_the_trash_and_is_shown_there_is_told_as_one_change() {
+    let (world, context, _) = with_one_conversation().await;
+    for number in 0..9 {
+        world.exchange(context.id, None, &format!("Question {number}"), "Noted.").await;
+    }
+    let mut heard = world.service.changes();
+    assert_eq!(world.service.conversation_clear(context.id).await.unwrap().len(), 10);
+    let summary = world.service.trash_summary().await.unwrap();
+    assert_eq!((summary.count, summary.oldest.is_some()), (10, true));
+    let told = std::iter::from_fn(|| heard.try_recv().ok()).filter(|change| change.noun == Noun::Conversation);
+    assert_eq!(told.map(|change| change.id).collect::<Vec<_>>(), ["", ""], "once for the clearing, once for the showing");
 }

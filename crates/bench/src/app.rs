@@ -38,6 +38,25 @@ impl SecretStore for MemoryKeychain {
     }
 }
 
+/// Keeps the vault's key in this process.
+pub fn remember_in_memory(options: &mut ServiceOptions) {
+    let keychain = Arc::new(MemoryKeychain::default());
+    options.keychain = keychain.clone();
+    options.patient_keychain = keychain;
+}
+
+/// Makes a vault and opens it, recovery code and all.
+pub async fn create_vault(service: &Service) -> Result<(), BenchError> {
+    service.vault_status().await;
+    let sheet = service.vault_create(VaultOptions { use_keychain: true, passphrase: None }).await?;
+    let asked = sheet.ask_groups.iter().filter_map(|index| sheet.groups.get(*index as usize).cloned());
+    let status = service.vault_confirm_recovery(asked.collect()).await?;
+    if status.state != VaultState::Open {
+        return Err(BenchError::Worthless(format!("the new vault is not open but {:?}", status.state)));
+    }
+    Ok(())
+}
+
 /// A service with an open vault.
 pub struct App {
     /// The service.
@@ -60,17 +79,9 @@ impl App {
         let profile = tempfile::tempdir().map_err(|source| BenchError::system("making a temporary profile", source))?;
         let mut options = ServiceOptions::new(profile.path().join("profile"), None)?;
         options.engine_args = vec![ENGINE_CHILD.to_owned()];
-        let keychain = Arc::new(MemoryKeychain::default());
-        options.keychain = keychain.clone();
-        options.patient_keychain = keychain;
+        remember_in_memory(&mut options);
         let service = Service::new(options)?;
-        service.vault_status().await;
-        let sheet = service.vault_create(VaultOptions { use_keychain: true, passphrase: None }).await?;
-        let asked = sheet.ask_groups.iter().filter_map(|index| sheet.groups.get(*index as usize).cloned());
-        let status = service.vault_confirm_recovery(asked.collect()).await?;
-        if status.state != VaultState::Open {
-            return Err(BenchError::Worthless(format!("the new vault is not open but {:?}", status.state)));
-        }
+        create_vault(&service).await?;
         // A title would be asked for between two messages, and answered in the place of one.
         let settings = service.settings_get().await?;
         service.settings_save(Settings { automatic_titles: false, ..settings }).await?;

@@ -4,10 +4,12 @@ use crate::engine;
 use crate::error::BenchError;
 use crate::prompt;
 use crate::report::{Progress, Report};
-use crate::store;
+use crate::{start, store};
 
 /// First argument of the child that is the engine; no workload has this name.
 pub const ENGINE_CHILD: &str = "engine-child";
+/// First argument of the child that makes a profile.
+pub const PROFILE_CHILD: &str = "profile-child";
 /// Counted runs of a comparison unless told otherwise.
 const DEFAULT_RUNS: usize = 12;
 /// More runs than this take days.
@@ -26,11 +28,13 @@ pub enum Workload {
     Store,
     /// Building prompts, and what a cache can reuse of them.
     Prompt,
+    /// The start of the app.
+    Start,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 3] = [
+    const ALL: [(&'static str, Self, &'static str); 4] = [
         (
             "engine",
             Self::Engine,
@@ -48,6 +52,7 @@ impl Workload {
             "building the prompt of conversations of up to a million messages beside LangChain's trim_messages, and the share of \
              each prompt that the engine's cache serves over 400 turns",
         ),
+        ("start", Self::Start, "the real app from its start to a usable window, with that vault beside an empty one"),
     ];
 
     /// Measures.
@@ -58,6 +63,7 @@ impl Workload {
             Self::Store => {
                 store::run(arguments.messages, arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json))
             }
+            Self::Start => start::run(arguments.messages, arguments.runs, Progress::new(arguments.json)),
         }
     }
 
@@ -67,6 +73,7 @@ impl Workload {
             Self::Engine => &engine::PARTS,
             Self::Store => &store::PARTS,
             Self::Prompt => &prompt::PARTS,
+            Self::Start => &[],
         }
     }
 }
@@ -80,7 +87,7 @@ pub struct Arguments {
     pub json: bool,
     /// Counted runs of each comparison, 1–1,000.
     pub runs: usize,
-    /// Messages of the seeded vault, 1,000–10,000,000; the workload `store` alone has one.
+    /// Messages of the seeded vault, 1,000–10,000,000; the workload `engine` has none.
     pub messages: usize,
     /// The one part to measure; all of them without it.
     pub part: Option<String>,
@@ -114,8 +121,8 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     if let Some(unknown) = part.as_deref().filter(|part| !workload.parts().contains(part)) {
         return Err(usage(&format!("There is no part '{unknown}'; there are: {}.", workload.parts().join(", "))));
     }
-    if messages.is_some() && workload != Workload::Store {
-        return Err(usage("--messages belongs to the workload store."));
+    if messages.is_some() && workload == Workload::Engine {
+        return Err(usage("--messages belongs to the workloads store and start."));
     }
     Ok(Arguments { workload, json, runs, messages: messages.unwrap_or(DEFAULT_MESSAGES), part })
 }
@@ -154,6 +161,7 @@ mod tests {
         assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
         assert_eq!(parsed("engine --json --runs 3 --part calm").unwrap().part.as_deref(), Some("calm"));
         assert_eq!(parsed("engine").unwrap(), Arguments { json: false, runs: DEFAULT_RUNS, ..expected });
+        assert_eq!(parsed("start --messages 5000").unwrap().workload, Workload::Start);
         let store = parsed("store --messages 5000 --part append").unwrap();
         assert_eq!((store.workload, store.messages, store.part.as_deref()), (Workload::Store, 5_000, Some("append")));
     }
@@ -172,6 +180,7 @@ mod tests {
             "engine --part append",
             "engine --messages 5000",
             "store --messages",
+            "start --part open",
             "store --messages 999",
         ] {
             let error = parsed(wrong).unwrap_err();

@@ -33,6 +33,9 @@ pub enum BenchError {
     /// The app refused something.
     #[error(transparent)]
     Service(#[from] evenkeel_service::ServiceError),
+    /// The vault's keys refused something.
+    #[error(transparent)]
+    Vault(#[from] evenkeel_vault::VaultError),
     /// The store refused something.
     #[error(transparent)]
     Store(#[from] evenkeel_store::StoreError),

@@ -15,6 +15,7 @@ mod error;
 mod prompt;
 mod python;
 mod report;
+mod start;
 mod statistics;
 mod store;
 
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
     if given.first().is_some_and(|first| first == ENGINE_CHILD) {
         return evenkeel_engine::child::run(evenkeel_engine::child::RunOptions::default());
     }
+    if let Some((dir, messages)) = start::child(&given) {
+        let made = runtime().and_then(|runtime| runtime.block_on(start::make_profile(dir, messages)));
+        return made.map_or_else(|error| refuse(&error.to_string(), 1), |()| ExitCode::SUCCESS);
+    }
     let arguments = match arguments::parse(&given) {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error.to_string(), EXIT_USAGE),
@@ -44,11 +49,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<Report, BenchError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| BenchError::system("starting the runtime", source))?;
-    runtime.block_on(arguments.workload.run(arguments))
+    runtime()?.block_on(arguments.workload.run(arguments))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, BenchError> {
+    let made = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    made.map_err(|source| BenchError::system("starting the runtime", source))
 }
 
 fn print(report: &Report, json: bool) -> Result<(), BenchError> {

@@ -3,10 +3,11 @@
 
 mod append;
 pub mod chance;
-mod duel;
+pub mod duel;
 mod lists;
 mod open;
 pub mod population;
+pub mod profile;
 mod raw;
 mod search;
 mod start;
@@ -34,7 +35,7 @@ pub fn run(messages: usize, runs: usize, part: Option<&str>, progress: Progress)
         progress.say(&format!("{name}: {runs} alternating runs …"));
         report.append(match name {
             "lists" => lists::measure(&vault, runs)?,
-            "open" => open::measure(&vault, runs)?,
+            "open" => open::measure(&vault, runs, progress)?,
             "append" => append::measure(&vault, runs, progress)?,
             "search" => search::measure(&vault, runs)?,
             "encryption" => tax::measure(&vault, runs, progress)?,

@@ -41,7 +41,7 @@ codes! {
     LimitReached = "limit_reached",
     /// A reply is being written in this conversation.
     Busy = "busy",
-    /// The context has expired; extending it makes it answer again.
+    /// The context has expired and can only be read; extending it makes it answer again.
     ContextExpired = "context_expired",
     /// No model has been chosen yet.
     NoModel = "no_model",

@@ -11,7 +11,7 @@ impl ErrorCode {
             Self::NotFound => "Choose one of those listed; it may have been deleted in another window.",
             Self::LimitReached => "Delete what is no longer needed, or raise the limit in the settings.",
             Self::Busy => "Wait until the reply has ended, or stop it.",
-            Self::ContextExpired => "Extend the context, then send the message again.",
+            Self::ContextExpired => "Extend the context, then do it again.",
             Self::NoModel => "Choose a model in Settings, Providers.",
             Self::LocalOnly => "Choose a model on this machine, or allow others in the context's settings.",
             Self::PromptTooLarge => {

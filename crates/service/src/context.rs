@@ -117,12 +117,15 @@ impl Service {
     /// days begins the lifetime anew, and an expired context answers again.
     ///
     /// # Errors
-    /// There is no such context, a field is outside its range, or another model or length of replies
+    /// There is no such context, it has expired and gets no other number of days, a field is outside its range, or another model or length of replies
     /// is wished that do not fit each other.
     pub async fn context_update(&self, id: ContextId, mut patch: ContextPatch) -> Result<Context, ServiceError> {
         let before = self.context_get(id).await?;
         let draft = patch.clone().onto(&before);
         draft.check()?;
+        if draft.expiry_days == before.expiry_days {
+            self.check_lifetime(&before)?;
+        }
         // What was so before the window was known may stay.
         if (draft.max_tokens, &draft.model) != (before.max_tokens, &before.model) {
             self.check_reply_fits(draft.model, draft.max_tokens).await?;

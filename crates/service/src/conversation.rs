@@ -32,10 +32,11 @@ impl Service {
     /// # Errors
     /// There is none with this id; the error lists the last used ones.
     pub async fn conversation_open(&self, id: ConversationId) -> Result<ConversationView, ServiceError> {
-        let conversation = self.conversation_get(id).await?;
-        let mut messages = match conversation.active_leaf_id {
-            Some(leaf) => self.session()?.records(id).read(move |r| r.path(leaf, PAGE + 1)).await?,
-            None => Vec::new(),
+        let opened = self.session()?.records(id).read(move |r| r.conversation_at_newest(id, PAGE + 1)).await?;
+        // The refusal lists what there is instead.
+        let (conversation, mut messages) = match opened {
+            Some(opened) => opened,
+            None => (self.conversation_get(id).await?, Vec::new()),
         };
         let has_earlier = shorten(&mut messages, PAGE);
         Ok(self.shown(conversation, messages, has_earlier, false).await)
@@ -94,10 +95,10 @@ impl Service {
     /// Gives a conversation a title of 1–200 characters.
     ///
     /// # Errors
-    /// There is no such conversation, or the title is empty or too long.
+    /// There is no such conversation, its context has expired, or the title is empty or too long.
     pub async fn conversation_rename(&self, id: ConversationId, title: String) -> Result<Conversation, ServiceError> {
         let title = checked_title(&title)?;
-        self.conversation_get(id).await?;
+        self.changeable_conversation(id).await?;
         self.session()?.records(id).write(move |w| w.rename_conversation(id, &title)).await?;
         self.conversation_get(id).await
     }
@@ -105,9 +106,9 @@ impl Service {
     /// Puts a conversation before the others, or back among them.
     ///
     /// # Errors
-    /// There is no such conversation.
+    /// There is no such conversation, or its context has expired.
     pub async fn conversation_set_pinned(&self, id: ConversationId, is_pinned: bool) -> Result<Conversation, ServiceError> {
-        self.conversation_get(id).await?;
+        self.changeable_conversation(id).await?;
         self.session()?.records(id).write(move |w| w.set_conversation_pinned(id, is_pinned)).await?;
         self.conversation_get(id).await
     }
@@ -115,9 +116,9 @@ impl Service {
     /// Puts a conversation into the archive, or takes it out.
     ///
     /// # Errors
-    /// There is no such conversation.
+    /// There is no such conversation, or its context has expired.
     pub async fn conversation_set_archived(&self, id: ConversationId, is_archived: bool) -> Result<Conversation, ServiceError> {
-        self.conversation_get(id).await?;
+        self.changeable_conversation(id).await?;
         self.session()?.records(id).write(move |w| w.set_conversation_archived(id, is_archived)).await?;
         self.conversation_get(id).await
     }
@@ -125,10 +126,10 @@ impl Service {
     /// Gives a conversation these tags and no others.
     ///
     /// # Errors
-    /// There is no such conversation, or the tags are too many, too long or alike.
+    /// There is no such conversation, its context has expired, or the tags are too many, too long or alike.
     pub async fn conversation_set_tags(&self, id: ConversationId, tags: Vec<String>) -> Result<Conversation, ServiceError> {
         let tags = checked_tags(&tags)?;
-        self.conversation_get(id).await?;
+        self.changeable_conversation(id).await?;
         self.session()?.records(id).write(move |w| w.set_conversation_tags(id, &tags)).await?;
         self.conversation_get(id).await
     }

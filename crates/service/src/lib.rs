@@ -21,6 +21,7 @@ mod plugin;
 mod preset;
 mod private;
 mod provider;
+mod read_only;
 mod recent;
 mod scheduler;
 mod search;

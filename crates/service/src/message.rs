@@ -30,9 +30,9 @@ impl Service {
     /// before it.
     ///
     /// # Errors
-    /// There is no such message, or a reply is being written in its conversation.
+    /// There is no such message, its context has expired, or a reply is being written in its conversation.
     pub async fn message_delete(&self, id: MessageId) -> Result<ConversationView, ServiceError> {
-        let conversation = self.message_get(id).await?.conversation_id;
+        let conversation = self.changeable_message(id).await?.conversation_id;
         let _turn = self.replies().begin(conversation)?;
         let now = self.now();
         self.session()?.records(id).write(move |w| w.delete_message(id, now)).await?;
@@ -59,9 +59,9 @@ impl Service {
     /// the answering context was made from.
     ///
     /// # Errors
-    /// There is no such message, or it is no reply.
+    /// There is no such message, its context has expired, or it is no reply.
     pub async fn message_vote(&self, id: MessageId, vote: Option<Vote>) -> Result<Message, ServiceError> {
-        if self.message_get(id).await?.role != Role::Assistant {
+        if self.changeable_message(id).await?.role != Role::Assistant {
             let message = "only replies can be judged";
             return Err(ErrorBody::new(ErrorCode::InvalidParameter, message)
                 .with("field", "id")

@@ -151,7 +151,7 @@ impl Service {
         let messages = self.session()?.records(id).read(move |r| r.path_from_start(leaf, MESSAGES)).await?;
         let context = self.context_get(conversation.context_id).await?;
         let chosen = self.chosen_model(&context).await?;
-        if context.deleted_at.is_some() || !has_replies(&messages) || !may_read(&chosen, &messages) {
+        if self.check_lifetime(&context).is_err() || !has_replies(&messages) || !may_read(&chosen, &messages) {
             return Ok(None);
         }
         let asking = async {

@@ -70,7 +70,8 @@ impl Noun {
 pub struct Change {
     /// What kind of thing.
     pub noun: Noun,
-    /// Its id; empty where another process wrote and any of them may have changed.
+    /// Its id; empty where another process wrote, or one write changed more than eight, and any of them
+    /// may have changed.
     pub id: String,
 }
 

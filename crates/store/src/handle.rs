@@ -2,7 +2,11 @@
 
 use crate::{Change, Noun, StoreError};
 use rusqlite::{CachedStatement, Connection, Params, Row};
-use std::{collections::HashSet, ops::Deref};
+use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
+
+/// So many of a noun are told one by one; whoever shows them reads a larger number anew in one go.
+const NAMED: usize = 8;
 
 /// One consistent view of the database; it sees nothing that is committed after it began.
 pub struct ReadHandle<'a> {
@@ -94,8 +98,21 @@ impl<'a> WriteHandle<'a> {
         }
     }
 
+    /// What to tell after COMMIT: each thing that changed or, where more than a few of a noun did,
+    /// that any of them may have.
     pub(crate) fn into_changes(self) -> Vec<Change> {
-        self.changes
+        let mut counts: HashMap<Noun, usize> = HashMap::new();
+        for change in &self.changes {
+            *counts.entry(change.noun).or_default() += 1;
+        }
+        let mut told = HashSet::new();
+        let changes = self.changes.into_iter().filter_map(|change| {
+            if counts[&change.noun] <= NAMED {
+                return Some(change);
+            }
+            told.insert(change.noun).then(|| Change { noun: change.noun, id: String::new() })
+        });
+        changes.collect()
     }
 }
 

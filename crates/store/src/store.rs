@@ -186,7 +186,8 @@ impl Store {
         Ok(value)
     }
 
-    /// Calls back after each commit, once for each thing that changed, on the thread that wrote.
+    /// Calls back after each commit, once for each thing that changed, on the thread that wrote; where
+    /// more than eight of a noun did, once with an empty id for all of them.
     /// The callback has to be quick; it may use the store.
     pub fn subscribe(&self, callback: impl Fn(&Change) + Send + Sync + 'static) -> Subscription {
         self.changes.subscribe(Arc::new(callback))

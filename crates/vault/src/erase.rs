@@ -122,10 +122,10 @@ pub(crate) fn remove_vault(profile: &Profile, models: bool) -> Result<(), VaultE
     if models { remove_folder(&profile.models()) } else { Ok(()) }
 }
 
-/// Whether there is a file of a vault, or anything in its folders.
+/// Whether there is a file of a vault, a note of erased ones, or anything in its folders.
 pub(crate) fn has_files(profile: &Profile) -> bool {
     let names = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let is_ours = |name: std::ffi::OsString| OURS.iter().any(|start| name.to_string_lossy().starts_with(start));
+    let is_ours = |name: std::ffi::OsString| name == LEFT || OURS.iter().any(|start| name.to_string_lossy().starts_with(start));
     let folders = [profile.backups(), profile.work(), profile.jobs(), profile.plugins(), profile.models()];
     names(profile.dir()).any(is_ours) || folders.iter().any(|folder| names(folder).next().is_some())
 }
@@ -163,6 +163,15 @@ fn left_items(profile: &Profile) -> Result<BTreeSet<Uuid>, VaultError> {
         // It is written whole or not at all; one that cannot be understood names nothing.
         read => Ok(serde_json::from_slice(&read.map_err(|e| VaultError::io("Reading", &path, e))?).unwrap_or_default()),
     }
+}
+
+/// Takes the note of keychain items along with a vault that was moved, and out of its old folder.
+pub(crate) fn hand_over_left_items(from: &Profile, to: &Profile) -> Result<(), VaultError> {
+    let left = left_items(from)?;
+    if !left.is_empty() {
+        note_left_items(to, &(&left_items(to)? | &left))?;
+    }
+    remove_file(&from.dir().join(LEFT))
 }
 
 fn note_left_items(profile: &Profile, left: &BTreeSet<Uuid>) -> Result<(), VaultError> {

@@ -156,6 +156,7 @@ impl Place {
         if !is_here || !self.profile.database().exists() || real(old.dir())? == real(self.profile.dir())? {
             return Ok(());
         }
+        erase::hand_over_left_items(old, &self.profile)?;
         erase::remove_vault(old, true)?;
         durable::sync_folder(&old.place_note())
     }

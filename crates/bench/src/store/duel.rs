@@ -82,6 +82,11 @@ pub struct Names<'a> {
 }
 
 impl Times {
+    /// Times that were taken elsewhere, run by run.
+    pub fn of(ours: Vec<Vec<f64>>, theirs: Vec<Vec<f64>>) -> Self {
+        Self { ours, theirs }
+    }
+
     /// The median of one side through the median of the other in each run, and of those the median:
     /// a machine that is slow for a while slows both sides of a run alike.
     pub fn ratio(&self) -> f64 {

@@ -40,12 +40,6 @@ pub fn measure(vault: &Vault, runs: usize) -> Result<Report, BenchError> {
     let what = "full-text search, newest first";
     let mut rows = times.rows(Names { what, ours: STORE, theirs: RAW }, None);
     rows.push(Row::at_most(format!("{what}: {STORE}, p95 of {QUERIES} queries (ms)"), times.p95(), MOST_P95));
-    // What the beginnings of words cost: without them FTS5 need not merge the places of every word
-    // that goes on from the last one.
-    let whole =
-        duel.measure(|piece| raw_rows(&raw, query(piece).to_owned()), |piece| raw_rows(&raw, format!("{}*", query(piece))))?;
-    rows.push(Row::reported(format!("{what}: {RAW}, only whole words / the last may go on (ratio of medians)"), whole.ratio()));
-    rows.push(Row::reported(format!("{what}: {RAW}, only whole words, p95 of {QUERIES} queries (ms)"), whole.p95()));
     Ok(Report { rows, preface: String::new() })
 }
 
@@ -62,11 +56,9 @@ fn hits(store: &Store, query: &str) -> Result<Vec<SearchHit>, BenchError> {
 
 /// The page by the raw statement.
 pub fn raw_hits(raw: &Raw, query: &str) -> Result<Vec<Cells>, BenchError> {
-    // The last word may go on, as in the store.
-    raw_rows(raw, format!("{query}*"))
-}
-
-fn raw_rows(raw: &Raw, words: String) -> Result<Vec<Cells>, BenchError> {
+    // The last word may go on if it has three letters, as in the store.
+    let goes_on = query.rsplit(' ').next().is_some_and(|last| last.len() >= 3);
+    let words = if goes_on { format!("{query}*") } else { query.to_owned() };
     raw.rows(NEWEST, named_params! { ":words": words, ":limit": HITS })
 }
 

@@ -198,14 +198,15 @@ fn edition() -> String {
     format!("store-{SCHEMA_VERSION}.{EDITION}")
 }
 
-fn run_folder() -> Result<TempDir, BenchError> {
+/// A folder for one run, which goes with the value.
+pub fn run_folder() -> Result<TempDir, BenchError> {
     // Beside the cached vaults and not in the folder for temporary files, which may be in memory.
     let made = tempfile::Builder::new().prefix("run-").tempdir_in(folder()?);
     made.map_err(|source| BenchError::system("making a folder in the cache", source))
 }
 
 /// `bench` in the cache folder that the scripts use.
-fn folder() -> Result<PathBuf, BenchError> {
+pub fn folder() -> Result<PathBuf, BenchError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = variable("EVENKEEL_CACHE")
         .or_else(|| variable("XDG_CACHE_HOME").map(|cache| cache.join("evenkeel")))

@@ -41,7 +41,18 @@ struct Question<'a> {
     text: &'a str,
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    /// `place` is the conversation, and the message in it that the question follows.
+    fn new(
+        parties: (&'a Context, &'a Revision),
+        chosen: &'a Chosen,
+        place: (ConversationId, Option<MessageId>),
+        text: &'a str,
+    ) -> Self {
+        let ((context, revision), (conversation, parent)) = (parties, place);
+        Self { context, revision, chosen, conversation, parent, text }
+    }
+
     fn window_key(&self) -> WindowKey {
         window_key(self.context, self.chosen)
     }
@@ -70,26 +81,11 @@ impl Service {
         let is_new_conversation = found.conversation.is_none();
         let conversation = found.conversation.unwrap_or_else(|| self.begun(found.home.id, &text));
         let (id, parent) = (conversation.id, found.parent);
-        let question = Question {
-            context: &found.context,
-            revision: &found.revision,
-            chosen: &chosen,
-            conversation: id,
-            parent,
-            text: &text,
-        };
-        let mut prompt = self.prompt_after(&session, &question, found.past).await;
+        let (parties, place) = ((&found.context, &found.revision), (id, parent));
+        let mut prompt = self.prompt_after(&session, &Question::new(parties, &chosen, place, &text), found.past).await;
         // Only here is the provider waited for before the message is stored: a refusal for a guess would be worse.
         if refused_for_size(&prompt) && self.window_told(&mut chosen).await {
-            let question = Question {
-                context: &found.context,
-                revision: &found.revision,
-                chosen: &chosen,
-                conversation: id,
-                parent,
-                text: &text,
-            };
-            prompt = self.prompt(&session, &question).await;
+            prompt = self.prompt(&session, &Question::new(parties, &chosen, place, &text)).await;
         }
         let prompt = prompt?;
         let user_message = stored.unwrap_or_else(|| self.written(&conversation, &found.context, parent, text));
@@ -122,8 +118,8 @@ impl Service {
         let found = self.found(&session, &request, conversation_id).await?;
         let chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let conversation = conversation_id.unwrap_or_else(|| ConversationId::from_parts(self.now(), self.random()));
-        let (context, revision, parent) = (&found.context, &found.revision, found.parent);
-        let question = Question { context, revision, chosen: &chosen, conversation, parent, text: &text };
+        let place = (conversation, found.parent);
+        let question = Question::new((&found.context, &found.revision), &chosen, place, &text);
         Ok(self.prompt_after(&session, &question, found.past).await?.meter)
     }
 
@@ -186,17 +182,6 @@ impl Service {
         }
         plan.prompt = self.replanned(session, plan).await?;
         Ok(())
-    }
-
-    pub(crate) fn check_lifetime(&self, context: &Context) -> Result<(), ServiceError> {
-        if context.deleted_at.is_some() {
-            return Err(in_trash(&context.name, context.id));
-        }
-        if context.is_active && !context.is_expired(self.now()) {
-            return Ok(());
-        }
-        let message = format!("{} has expired; extend its lifetime to go on talking", context.name);
-        Err(ErrorBody::new(ErrorCode::ContextExpired, message).with("id", context.id).with("name", &context.name).into())
     }
 
     /// Builds the prompt after what was read already, which is read again where it does not begin
@@ -265,14 +250,8 @@ impl Service {
     /// The plan's prompt once more, by what has been learnt since of how the model counts.
     pub(crate) async fn replanned(&self, session: &Session, plan: &Plan) -> Result<Prompt, ServiceError> {
         let asked = &plan.user_message;
-        let question = Question {
-            context: &plan.context,
-            revision: &plan.revision,
-            chosen: &plan.chosen,
-            conversation: plan.conversation.id,
-            parent: asked.parent_id,
-            text: &asked.content,
-        };
+        let place = (plan.conversation.id, asked.parent_id);
+        let question = Question::new((&plan.context, &plan.revision), &plan.chosen, place, &asked.content);
         self.prompt(session, &question).await
     }
 

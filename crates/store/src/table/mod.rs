@@ -1,6 +1,7 @@
 //! One file for each noun: its columns, what reads it and what writes it.
 
 pub(crate) mod app_state;
+mod climb;
 mod clock;
 mod composer;
 mod context;

@@ -35,7 +35,7 @@ impl ReadHandle<'_> {
     /// Messages of users and contexts that have all words of a query, the newest first. No text is
     /// an error; one without anything to look for finds nothing. Words of a writing that puts no
     /// space between them are found anywhere, others at their beginning and to their end, except
-    /// the last one, which may go on.
+    /// the last one, which may go on if it has three letters.
     ///
     /// # Errors
     /// `Defect` if `before` is no cursor of a hit; `Storage`, `Damaged` or `DamagedValue`.

@@ -3,10 +3,12 @@
 //! Each walk needs `key` to shrink towards the root, as it does in every tree that was written
 //! here; so even a damaged file with a ring of parents ends it.
 
+use super::climb::Climb;
 use super::message::{ROLES, message, message_columns};
 use crate::column::{bytes, id, maybe_id, maybe_revision, variant};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
 use evenkeel_domain::{ContextId, ConversationId, Message, MessageId, RevisionId, Role};
+use rusqlite::Row;
 
 /// What a prompt needs of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +27,24 @@ pub struct BranchText {
     pub revision_id: Option<RevisionId>,
 }
 
+/// The columns that `text` reads, of a table named `m`.
+macro_rules! text_columns {
+    () => {
+        "m.id, m.context_id, m.role, m.content, m.tokens, m.revision_id"
+    };
+}
+
+fn text(row: &Row<'_>) -> Result<BranchText, StoreError> {
+    Ok(BranchText {
+        id: id(row, 0)?,
+        context_id: id(row, 1)?,
+        role: variant(row, 2, &ROLES, Role::as_str)?,
+        content: row.get(3)?,
+        tokens: row.get(4)?,
+        revision_id: maybe_revision(row, 5)?,
+    })
+}
+
 impl ReadHandle<'_> {
     /// The texts of the newest `limit` messages of the branch that ends at `leaf`, the oldest first;
     /// none before `from`, where that is on the way. Costs time in proportion to what is read.
@@ -32,30 +52,34 @@ impl ReadHandle<'_> {
     /// # Errors
     /// `NotFound` if there is no such message; `Storage`, `Damaged` or `DamagedValue`.
     pub fn branch_texts(&self, leaf: MessageId, from: Option<MessageId>, limit: u32) -> Result<Vec<BranchText>, StoreError> {
-        let sql = "WITH RECURSIVE branch (key, id, parent_id, step) AS (
+        let conversation_id = self.node(leaf)?.conversation_id;
+        let sql = concat!(
+            "SELECT ",
+            text_columns!(),
+            ", m.parent_id FROM messages m WHERE m.conversation_id = ?1 AND m.id <= ?2 ORDER BY m.id DESC"
+        );
+        let read = |row: &Row<'_>| Ok((maybe_id(row, 6)?, text(row)?));
+        match self.climb(sql, conversation_id, Climb { leaf, from, limit }, read)? {
+            Some(texts) => Ok(texts),
+            None => self.texts_by_parents(leaf, from, limit),
+        }
+    }
+
+    fn texts_by_parents(&self, leaf: MessageId, from: Option<MessageId>, limit: u32) -> Result<Vec<BranchText>, StoreError> {
+        let sql = concat!(
+            "WITH RECURSIVE branch (key, id, parent_id, step) AS (
                 SELECT key, id, parent_id, 1 FROM messages WHERE id = ?1
                 UNION ALL
                 SELECT p.key, p.id, p.parent_id, b.step + 1
                 FROM branch b CROSS JOIN messages p ON p.id = b.parent_id AND p.key < b.key
                 WHERE b.step < ?2 AND b.id IS NOT ?3
             )
-            SELECT m.id, m.context_id, m.role, m.content, m.tokens, m.revision_id, b.step FROM branch b CROSS JOIN messages m ON m.key = b.key";
+            SELECT ",
+            text_columns!(),
+            ", b.step FROM branch b CROSS JOIN messages m ON m.key = b.key"
+        );
         let from = from.map(|from| bytes(from.uuid()));
-        let mut path = self.all(sql, (bytes(leaf.uuid()), limit, from), |row| {
-            let role = variant(row, 2, &ROLES, Role::as_str)?;
-            let text = BranchText {
-                id: id(row, 0)?,
-                context_id: id(row, 1)?,
-                role,
-                content: row.get(3)?,
-                tokens: row.get(4)?,
-                revision_id: maybe_revision(row, 5)?,
-            };
-            Ok((row.get::<_, i64>(6)?, text))
-        })?;
-        if path.is_empty() {
-            return Err(StoreError::not_found(Noun::Message, leaf));
-        }
+        let mut path = self.all(sql, (bytes(leaf.uuid()), limit, from), |row| Ok((row.get::<_, i64>(6)?, text(row)?)))?;
         path.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
         Ok(path.into_iter().map(|(_, text)| text).collect())
     }
@@ -66,6 +90,14 @@ impl ReadHandle<'_> {
     /// # Errors
     /// `NotFound` if there is no such message; `Storage`, `Damaged` or `DamagedValue`.
     pub fn path(&self, leaf: MessageId, limit: u32) -> Result<Vec<Message>, StoreError> {
+        match self.page_above(leaf, limit)? {
+            Some(page) => Ok(page),
+            None => self.path_by_parents(leaf, limit),
+        }
+    }
+
+    /// As `path`, for a branch that does not lie together.
+    pub(super) fn path_by_parents(&self, leaf: MessageId, limit: u32) -> Result<Vec<Message>, StoreError> {
         let sql = concat!(
             "WITH RECURSIVE branch (key, parent_id, step) AS (
                  SELECT key, parent_id, 1 FROM messages WHERE id = ?1
@@ -83,10 +115,6 @@ impl ReadHandle<'_> {
         );
         let mut path = self
             .all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(18)?, message(row)?, row.get::<_, bool>(19)?)))?;
-        if path.is_empty() {
-            return Err(StoreError::not_found(Noun::Message, leaf));
-        }
-        path.truncate(limit as usize);
         path.sort_by_key(|(step, ..)| std::cmp::Reverse(*step));
         let with_siblings = path.into_iter().map(|(_, mut message, has_others)| {
             // Most have none, and asking for them one by one costs more than the page itself.

@@ -104,6 +104,32 @@ fn changes_are_told_once_and_only_after_the_commit() {
 }
 
 #[test]
+fn many_changes_of_one_write_are_told_as_one() {
+    let room = Room::furnished();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&told);
+    let _subscription = room.store.subscribe(move |change| kept.lock().unwrap().push(change.clone()));
+    let conversation = |number| Change { noun: Noun::Conversation, id: conversation_id(number).to_string() };
+    let all = |noun| Change { noun, id: String::new() };
+    let write = |messages: std::ops::Range<u64>| {
+        let mut messages = messages;
+        room.store.write(|write| messages.try_for_each(|number| write.insert_message(message(number, None)).map(drop))).unwrap();
+        std::mem::take(&mut *told.lock().unwrap())
+    };
+    assert_eq!(write(1..9).len(), 9, "eight messages and their conversation");
+    assert_eq!(write(20..60), [all(Noun::Message), conversation(1)]);
+
+    let threads: Vec<_> = (100..140).map(conversation_id).collect();
+    room.store
+        .write(|write| (100..140).try_for_each(|number| write.insert_conversation(&crate::room::conversation(number, 1))))
+        .unwrap();
+    told.lock().unwrap().clear();
+    room.store.write(|write| write.trash_conversations(&threads, at(700))).unwrap();
+    room.store.write(|write| write.mark_trash_shown(at(800))).unwrap();
+    assert_eq!(*told.lock().unwrap(), [all(Noun::Conversation), all(Noun::Conversation)]);
+}
+
+#[test]
 fn a_subscriber_may_use_the_store_and_finds_the_change_there() {
     let room = Room::new();
     let store = Arc::new(Store::open(&room.path(), &KEY, at(0)).unwrap());

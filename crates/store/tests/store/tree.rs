@@ -151,7 +151,9 @@ fn run(room: &Room, steps: &[Step], number: u64) -> Model {
     room.store
         .write(|write| {
             write.insert_conversation(&conversation(number, 1))?;
-            for (step, born) in steps.iter().zip(number * 1_000..) {
+            for (step, place) in steps.iter().zip(0..) {
+                // Ids that a machine with a wrong clock made are in any order; here in that of birth or the other way round.
+                let born = number * 1_000 + if number.is_multiple_of(2) { place } else { 999 - place };
                 let pick = |index: &prop::sample::Index| (!model.nodes.is_empty()).then(|| index.get(&model.nodes).0);
                 match step {
                     Step::Add(_) | Step::Root => {
@@ -184,6 +186,9 @@ fn run(room: &Room, steps: &[Step], number: u64) -> Model {
 fn compare(room: &Room, model: &Model, number: u64) {
     let conversation = room.conversation(number);
     assert_eq!(conversation.message_count as usize, model.nodes.len());
+    let opened = room.store.read(|read| read.conversation_at_newest(conversation.id, 4)).unwrap().unwrap();
+    let page = conversation.active_leaf_id.map(|leaf| room.store.read(|read| read.path(leaf, 4)).unwrap());
+    assert_eq!(opened, (conversation.clone(), page.unwrap_or_default()));
     let shown = conversation.active_leaf_id;
     assert!(shown.map_or(model.nodes.is_empty(), |leaf| model.nodes.iter().any(|node| node.0 == leaf)), "{shown:?}");
     room.store
@@ -200,6 +205,11 @@ fn compare(room: &Room, model: &Model, number: u64) {
                 assert_eq!(short.len(), whole.len().min(3));
                 assert_eq!(read.branch_length(id)? as usize, expected.len());
                 assert_eq!(read.path_before(id, 1_000)?, whole[..whole.len() - 1]);
+                for (from, limit) in [(None, 1_000), (None, 3), (Some(expected[expected.len() / 2]), 1_000)] {
+                    let texts = read.branch_texts(id, from, limit)?;
+                    let begin = from.map_or(0, |_| expected.len() / 2).max(expected.len().saturating_sub(limit as usize));
+                    assert_eq!(texts.iter().map(|text| text.id).collect::<Vec<_>>(), expected[begin..]);
+                }
                 assert_eq!(read.siblings(id)?, model.children(parent));
                 assert_eq!(read.deepest_leaf(id)?, model.deepest(id));
             }

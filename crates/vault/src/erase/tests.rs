@@ -130,6 +130,24 @@ fn an_item_in_a_locked_keychain_is_told_noted_and_removed_later() {
 }
 
 #[test]
+fn the_note_of_left_items_goes_along_with_the_vault() {
+    let dir = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| Profile::new(dir.path().join(name)));
+    for profile in [&from, &to] {
+        fs::create_dir(profile.dir()).unwrap();
+    }
+    let [one, other, both] = [1, 2, 3].map(Uuid::from_u128);
+    note_left_items(&from, &BTreeSet::from([one, both])).unwrap();
+    note_left_items(&to, &BTreeSet::from([other, both])).unwrap();
+    assert!(has_files(&from));
+    for _ in 0..2 {
+        hand_over_left_items(&from, &to).unwrap();
+        assert_eq!(left_items(&to).unwrap(), BTreeSet::from([one, other, both]));
+        assert!(!has_files(&from) && names(&from).is_empty());
+    }
+}
+
+#[test]
 fn the_item_of_a_vault_that_came_back_stays() {
     let (dir, keychain) = (tempfile::tempdir().unwrap(), Memory::default());
     let (profile, keys, lock) = furnished(dir.path(), &keychain);

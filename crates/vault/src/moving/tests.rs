@@ -4,7 +4,7 @@ use crate::{CreateOptions, create, unlock_recovery};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "vault.db",
     "vault.db-wal",
     "vault.db.pre-restore-20260101T000000Z",
@@ -13,6 +13,7 @@ const FILES: [&str; 9] = [
     "backups/backups.json",
     "models/own.gguf",
     "models/deep/other.gguf",
+    "forgetting.json",
     "letter.txt",
 ];
 

@@ -342,7 +342,10 @@ export type CareSign =
 export type Change = {
 	/**  What kind of thing. */
 	noun: Noun,
-	/**  Its id; empty where another process wrote and any of them may have changed. */
+	/**
+	 *  Its id; empty where another process wrote, or one write changed more than eight, and any of them
+	 *  may have changed.
+	 */
 	id: string,
 };
 
@@ -1214,7 +1217,7 @@ export type ErrorCode =
 "limit_reached" | 
 /**  A reply is being written in this conversation. */
 "busy" | 
-/**  The context has expired; extending it makes it answer again. */
+/**  The context has expired and can only be read; extending it makes it answer again. */
 "context_expired" | 
 /**  No model has been chosen yet. */
 "no_model" | 

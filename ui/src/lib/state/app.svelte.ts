@@ -7,6 +7,7 @@ import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
+import { readFirst, readRest } from './entry';
 import { Links } from './links.svelte';
 import { News } from './news';
 import { Notices } from './notices.svelte';
@@ -112,13 +113,13 @@ export class App {
   async enter(): Promise<void> {
     this.failure = null;
     try {
-      await this.settings.load();
-      await this.contexts.load();
-      if (!this.isQuick) await this.enterMain();
+      await readFirst(this);
       this.ready = true;
     } catch (thrown) {
       this.failure = errorBody(thrown);
+      return;
     }
+    await readRest(this);
   }
 
   /** Why nothing can be shown, though nobody has to open the vault first. */
@@ -165,12 +166,17 @@ export class App {
   /** Shows a context: its newest conversation, or an empty page. */
   async pick(contextId: string): Promise<void> {
     await this.quietly(async () => {
-      this.chat.begin(contextId);
-      await this.conversations.show(contextId);
-      const newest = this.conversations.list[0];
-      const empty = this.chat.current?.draft === '' && this.chat.contextId === contextId;
-      if (newest && empty) await this.chat.open(newest.id, contextId);
+      const newest = await this.turnTo(contextId);
+      if (newest !== null) await this.chat.open(newest, contextId);
     });
+  }
+
+  /** Turns to a context: an empty page, unless it has a conversation to be shown in its place. */
+  async turnTo(contextId: string): Promise<string | null> {
+    this.chat.begin(contextId);
+    await this.conversations.show(contextId);
+    const empty = this.chat.current?.draft === '' && this.chat.contextId === contextId;
+    return (empty && this.conversations.list[0]?.id) || null;
   }
 
   /** Locks the vault; what is half typed is stored before, unless that takes too long. */
@@ -225,14 +231,6 @@ export class App {
   stop(): void {
     this.clock.stop();
     this.news.end();
-  }
-
-  private async enterMain(): Promise<void> {
-    await Promise.all([this.presets.load(), this.providers.load()]);
-    const { list } = this.contexts;
-    if (list.length === 0 && this.settings.value.defaultModel === null) this.welcoming = true;
-    const last = this.contexts.find(this.settings.value.lastContextId) ?? list[0];
-    if (last && !this.chat.current) await this.pick(last.id);
   }
 }
 

@@ -35,19 +35,22 @@ export class Chat {
   }
 
   async open(id: string, contextId: string): Promise<void> {
+    await this.show(id, contextId).reload();
+  }
+
+  /** Turns to a conversation as far as it has been read. */
+  show(id: string, contextId: string): OpenConversation {
     this.contextId = contextId;
-    const known = this.alive.get(id);
-    this.current = known ?? this.keep(id, contextId, id);
-    await (known ? known.reload() : this.current.load());
+    const shown = this.alive.get(id) ?? this.keep(id, contextId, id);
+    this.current = shown;
+    return shown;
   }
 
   /** Opens the conversation of a message at its place; answers with its context. */
   async openAt(messageId: string): Promise<string> {
     const view = await this.backend.conversationOpenAt(messageId);
     const { id, contextId } = view.conversation;
-    this.contextId = contextId;
-    this.current = this.alive.get(id) ?? this.keep(id, contextId, id);
-    this.current.place(view, messageId);
+    this.show(id, contextId).place(view, messageId);
     return contextId;
   }
 

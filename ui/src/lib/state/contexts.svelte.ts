@@ -11,6 +11,8 @@ import type {
 import { sendableFields } from './text';
 
 const PAGE = 500;
+/** As many as a window shows when it opens; each comes with its whole persona. */
+const FIRST = 24;
 /** So many are fetched one by one. */
 const FEW = 8;
 
@@ -31,6 +33,8 @@ function placeOf({ id, name, createdAt, lastInteractionAt, expiresAt }: Context)
 export class Contexts {
   list = $state.raw<Context[]>([]);
   loaded = $state(false);
+  /** All of them are here, and not only those that the window shows first. */
+  complete = $state(false);
   filter = $state.raw<ContextFilter>(ALL);
   /** Every tag in use, in the order of the alphabet. */
   readonly tags = $derived(
@@ -44,27 +48,41 @@ export class Contexts {
     ),
   );
   private readonly backend: Backend;
+  /** Each change of the list by a call of its own; reading all of it notices them. */
+  private edits = 0;
+  private latest = 0;
 
   constructor(backend: Backend) {
     this.backend = backend;
   }
 
-  async load(): Promise<void> {
-    await this.refresh();
+  /** Reads those that a window shows first, and the one that it begins with. The rest follows by `fill`. */
+  async load(wanted: string | null = null): Promise<void> {
+    const query = { includeExpired: true, pageSize: FIRST };
+    const { contexts, totalCount } = await this.backend.contextList(query);
+    this.list = contexts;
+    this.complete = contexts.length >= totalCount;
+    if (wanted !== null && !this.complete && !this.find(wanted)) await this.fetch(wanted);
     this.loaded = true;
   }
 
+  /** Reads the rest. */
+  async fill(): Promise<void> {
+    if (!this.complete) await this.refresh();
+  }
+
   async refresh(): Promise<void> {
-    const found = new Map<string, Context>();
-    for (let last: Context | undefined; ;) {
-      const query = { includeExpired: true, pageSize: PAGE, after: last ? placeOf(last) : null };
-      const { contexts, totalCount } = await this.backend.contextList(query);
-      // One that was talked to meanwhile stands in front again: its newest state counts.
-      for (const one of contexts) found.set(one.id, one);
-      last = contexts.at(-1);
-      if (!last || found.size >= totalCount) break;
+    this.latest += 1;
+    const ticket = this.latest;
+    for (let seen = -1; seen !== this.edits;) {
+      seen = this.edits;
+      const found = await this.all();
+      // A slower answer to an older question must not replace a newer one.
+      if (ticket !== this.latest) return;
+      // One that came or went meanwhile may be missing here, or be here still: then once more.
+      if (seen === this.edits) this.list = found;
     }
-    this.list = [...found.values()];
+    this.complete = true;
   }
 
   /** Fetches again those that changed elsewhere; the empty id stands for any of them. */
@@ -84,7 +102,9 @@ export class Contexts {
 
   /** Forgets everything that was read. */
   clear(): void {
+    this.latest += 1;
     this.list = [];
+    this.complete = false;
     this.filter = ALL;
   }
 
@@ -134,6 +154,18 @@ export class Contexts {
     return this.backend.contextRecommendedHistory(model && { ...model });
   }
 
+  private async all(): Promise<Context[]> {
+    const found = new Map<string, Context>();
+    for (let last: Context | undefined; ;) {
+      const query = { includeExpired: true, pageSize: PAGE, after: last ? placeOf(last) : null };
+      const { contexts, totalCount } = await this.backend.contextList(query);
+      // One that was talked to meanwhile stands in front again: its newest state counts.
+      for (const one of contexts) found.set(one.id, one);
+      last = contexts.at(-1);
+      if (!last || found.size >= totalCount) return [...found.values()];
+    }
+  }
+
   private async fetch(id: string): Promise<void> {
     try {
       const context = await this.backend.contextGet(id);
@@ -146,10 +178,12 @@ export class Contexts {
   }
 
   private drop(id: string): void {
+    this.edits += 1;
     this.list = this.list.filter((context) => context.id !== id);
   }
 
   private remember(context: Context): Context {
+    this.edits += 1;
     const known = this.list.some((one) => one.id === context.id);
     this.list = known
       ? this.list.map((one) => (one.id === context.id ? context : one))

@@ -9,6 +9,8 @@ pub(super) const CLOSE: char = '\u{fdd1}';
 /// Characters shown before and after the beginning of the first match.
 const BEFORE: usize = 30;
 const AFTER: usize = 120;
+/// Letters of a word that may go on; see `may_go_on`.
+const GOES_ON: usize = 3;
 
 /// What to look for.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,8 +39,20 @@ impl Words {
         }
         // Quoted, nothing is an operator; side by side, all have to match.
         let quoted: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
-        Self::Apart(quoted.join(" ") + " *")
+        let goes_on = words.last().is_some_and(|last| may_go_on(last));
+        Self::Apart(quoted.join(" ") + if goes_on { " *" } else { "" })
     }
+}
+
+/// Whether a word may be the beginning of a longer one. For the beginnings of words the index puts
+/// the places of all words together that begin so, however few are asked for: for one or two letters
+/// that is a great part of the vault.
+fn may_go_on(word: &str) -> bool {
+    // The index ends words at signs, and it is the last of those that goes on.
+    let last = word.split(|c: char| !c.is_alphanumeric()).rfind(|part| !part.is_empty()).unwrap_or_default();
+    let letters = last.chars().count();
+    // Two syllables of Hangul are a word.
+    letters >= GOES_ON || (letters == 2 && !last.is_ascii())
 }
 
 /// Writings that put no space between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters.
@@ -120,9 +134,19 @@ mod tests {
     #[test]
     fn words_are_quoted_and_the_last_may_go_on() {
         assert_eq!(Words::of(" calm  sea "), Words::Apart("\"calm\" \"sea\" *".into()));
-        assert_eq!(Words::of("a\" OR b* NEAR(c)"), Words::Apart("\"a\"\"\" \"OR\" \"b*\" \"NEAR(c)\" *".into()));
+        assert_eq!(Words::of("a\" OR b* NEAR(calm)"), Words::Apart("\"a\"\"\" \"OR\" \"b*\" \"NEAR(calm)\" *".into()));
         assert_eq!(Words::of("-- calm\0sea ^"), Words::Apart("\"calm\" \"sea\" *".into()));
         assert_eq!(Words::of(" \n\u{fdd0}\0"), Words::None);
+    }
+
+    #[test]
+    fn one_or_two_letters_are_a_whole_word() {
+        for whole in ["ca", "calm ca", "long-c", "x!", "c."] {
+            assert!(matches!(Words::of(whole), Words::Apart(expression) if expression.ends_with('"')), "{whole}");
+        }
+        for beginning in ["cal", "c cal", "a-cal", "cal!", "été", "né", "나라"] {
+            assert!(matches!(Words::of(beginning), Words::Apart(expression) if expression.ends_with(" *")), "{beginning}");
+        }
     }
 
     #[test]
