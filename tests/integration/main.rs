@@ -22,6 +22,7 @@ mod paging;
 mod preset;
 mod private;
 mod provider_errors;
+mod receipts;
 mod restore_closed;
 mod sharing;
 mod support;

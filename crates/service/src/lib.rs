@@ -20,6 +20,7 @@ mod persona;
 mod preset;
 mod private;
 mod provider;
+mod receipt;
 mod recent;
 mod scheduler;
 mod search;

@@ -12,6 +12,7 @@ pub mod message;
 pub mod preset;
 pub mod private;
 pub mod provider;
+pub mod receipt;
 pub mod settings;
 pub mod trash;
 pub mod vault;
