@@ -23,6 +23,7 @@ mod preset;
 mod private;
 mod provider_errors;
 mod read_only;
+mod receipts;
 mod restore_closed;
 mod sharing;
 mod support;

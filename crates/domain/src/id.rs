@@ -35,6 +35,13 @@ macro_rules! uuid_id {
             pub fn uuid(self) -> Uuid {
                 self.0
             }
+
+            /// The time of its birth, to the millisecond; `None` for an id that tells none.
+            #[must_use]
+            pub fn born_at(self) -> Option<chrono::DateTime<chrono::Utc>> {
+                let (seconds, nanoseconds) = self.0.get_timestamp()?.to_unix();
+                chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanoseconds)
+            }
         }
 
         impl From<Uuid> for $name {

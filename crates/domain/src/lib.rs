@@ -9,6 +9,7 @@ mod conversation;
 mod error;
 mod error_advice;
 mod feature;
+mod follow_up;
 pub mod generation;
 mod history;
 mod id;
@@ -35,6 +36,7 @@ pub use conversation::{
 };
 pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};
+pub use follow_up::{FollowUp, FollowUpSignal, HistoryNeed};
 pub use history::recommended_max_history_tokens;
 pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, SummaryId};
 pub use job::{Job, JobEnd, JobResult};
@@ -47,7 +49,10 @@ pub use limits::{FieldError, Limits};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
-pub use receipt::{BlockKind, Origin, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, StrategyUsed, TextEdit};
+pub use receipt::{
+    BlockKind, Compared, Origin, Preview, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, RequestText, StrategyUsed,
+    TextEdit, sha256_hex,
+};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use strategy::{

@@ -1,8 +1,12 @@
 //! Receipts: what was sent for a reply, by reference to what is stored.
 
-use crate::{MessageId, ModelChoice, ProviderKind, RevisionId, Role, SummaryId, TokenMeter, Usage};
+use crate::{
+    ErrorBody, FollowUp, MessageId, ModelChoice, ProviderKind, RevisionId, Role, StrategyChoice, SummaryId, TokenMeter, Usage,
+};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
 
 /// The form of receipts that this version writes.
 pub const RECEIPT_VERSION: u32 = 1;
@@ -128,6 +132,27 @@ pub struct ReceiptBlock {
     /// What was replaced in the stored text before it was sent, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<TextEdit>,
+    /// SHA-256 in hex of the text as sent, prefix and edits in it; empty where there is no text.
+    #[serde(default)]
+    pub hash: String,
+    /// When the message was begun that it came from; `None` where it came from no message.
+    #[serde(default)]
+    pub date: Option<DateTime<Utc>>,
+    /// What it came from is no longer stored: the text is lost, its hash is not.
+    #[serde(default)]
+    pub forgotten: bool,
+}
+
+impl ReceiptBlock {
+    /// The message that holds its text, where `user_message` is the one that was answered.
+    #[must_use]
+    pub fn message(&self, user_message: MessageId) -> Option<MessageId> {
+        match self.origin {
+            Origin::Message { id } | Origin::Recalled { id } => Some(id),
+            Origin::UserText => Some(user_message),
+            _ => None,
+        }
+    }
 }
 
 /// The strategy that composed a request.
@@ -173,26 +198,101 @@ pub struct Receipt {
     pub speaker: String,
     /// The model.
     pub model: ModelChoice,
+    /// Its name as the provider was asked for it.
+    #[serde(default)]
+    pub model_name: String,
     /// The provider's name then.
     pub provider_name: String,
     /// Its wire format.
     pub provider_kind: ProviderKind,
+    /// Where the request went: origin and path, without what may hold a key.
+    #[serde(default)]
+    pub address: String,
     /// Sampling temperature.
     pub temperature: f32,
     /// Most tokens of the reply.
     pub max_tokens: u32,
+    /// The model's window in tokens, as it was asked for.
+    #[serde(default)]
+    pub window: u32,
     /// The strategy.
     pub strategy: StrategyUsed,
     /// How the blocks were written down.
     pub form: PromptForm,
     /// The blocks in order, those left out among them.
     pub blocks: Vec<ReceiptBlock>,
-    /// How full the budgets were.
+    /// How full the budgets were; what was to leave next is not kept.
     pub meter: TokenMeter,
+    /// Whether the message went on with what was said before it, where that was asked.
+    #[serde(default)]
+    pub follow_up: Option<FollowUp>,
     /// SHA-256 of the request's body as sent, in hex; empty where the request never left.
     pub request_hash: String,
     /// Bytes of that body.
     pub request_bytes: u32,
     /// What the provider reported.
     pub usage: Option<Usage>,
+}
+
+/// The request of a receipt, put together again from what is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RequestText {
+    /// The body, byte for byte, on one line; empty where texts of it are missing.
+    pub body: String,
+    /// The same as a command for a shell, with `$API_KEY` in place of the key; empty like the body.
+    pub curl: String,
+    /// Where it went.
+    pub address: String,
+    /// Whether its hash is that of what was sent.
+    pub matches: bool,
+    /// Blocks that were sent and whose text is forgotten.
+    pub missing: Vec<ReceiptBlock>,
+    /// The text of each block of the receipt as sent, in order; empty where it was left out or is forgotten.
+    pub texts: Vec<String>,
+}
+
+/// What would be sent for a wish to have an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// The strategy.
+    pub strategy: StrategyUsed,
+    /// The blocks in order, those left out among them.
+    pub blocks: Vec<ReceiptBlock>,
+    /// The text of each of them; empty where it is left out.
+    pub texts: Vec<String>,
+    /// How full the budgets would be.
+    pub meter: TokenMeter,
+    /// The model.
+    pub model: ModelChoice,
+    /// The provider's name.
+    pub provider_name: String,
+    /// The body, byte for byte but for the time.
+    pub body: String,
+}
+
+/// What one strategy would make of a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Compared {
+    /// The strategy.
+    pub strategy: StrategyChoice,
+    /// What would be sent; `None` where it cannot be.
+    pub preview: Option<Preview>,
+    /// Why not.
+    pub error: Option<ErrorBody>,
+}
+
+/// SHA-256 in lowercase hex.
+#[must_use]
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::{FRAME_TOKENS, TokenCounter};
 pub use evenkeel_domain::{BlockKind, Origin};
-use evenkeel_domain::{ReceiptBlock, Role, TextEdit};
+use evenkeel_domain::{ReceiptBlock, Role, TextEdit, sha256_hex};
 
 /// One part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +34,15 @@ impl Block {
         Self { kind, origin, role, text, tokens, included: true, reason: None, prefix: String::new(), edits: Vec::new() }
     }
 
-    /// The block as its receipt keeps it: with the text only where nothing else holds that.
+    /// The block as its receipt keeps it: with the text only where nothing else holds that. Where something
+    /// else does, [`Block::text`] is its stored text with [`Block::edits`] made and [`Block::prefix`] before it.
     #[must_use]
     pub fn for_receipt(&self) -> ReceiptBlock {
-        let is_stored = matches!(self.origin, Origin::Message { .. } | Origin::Revision { .. } | Origin::UserText);
-        let text = (!is_stored && !self.text.is_empty()).then(|| self.text.clone());
+        let text = (!is_stored(&self.origin) && !self.text.is_empty()).then(|| self.text.clone());
+        let date = match self.origin {
+            Origin::Message { id } | Origin::Recalled { id } => id.born_at(),
+            _ => None,
+        };
         ReceiptBlock {
             kind: self.kind,
             origin: self.origin.clone(),
@@ -49,6 +53,9 @@ impl Block {
             text,
             prefix: self.prefix.clone(),
             edits: self.edits.clone(),
+            hash: if self.text.is_empty() { String::new() } else { sha256_hex(self.text.as_bytes()) },
+            date,
+            forgotten: false,
         }
     }
 
@@ -56,5 +63,18 @@ impl Block {
     pub(crate) fn leave_out(&mut self, reason: impl Into<String>) {
         self.included = false;
         self.reason = Some(reason.into());
+    }
+}
+
+/// Whether the vault holds the text that an origin names, so that no receipt repeats it.
+fn is_stored(origin: &Origin) -> bool {
+    match origin {
+        Origin::Revision { .. }
+        | Origin::Anchor { .. }
+        | Origin::Message { .. }
+        | Origin::Recalled { .. }
+        | Origin::Summary { .. }
+        | Origin::UserText => true,
+        Origin::Earlier { .. } | Origin::Clock | Origin::State | Origin::Goals | Origin::Provider { .. } => false,
     }
 }

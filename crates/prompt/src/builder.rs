@@ -83,6 +83,8 @@ pub struct Prompt {
     pub speaker: String,
     /// The strategy that composed it.
     pub strategy: StrategyUsed,
+    /// The time that it tells.
+    pub built_at: DateTime<Utc>,
 }
 
 /// Builds one prompt.
@@ -91,6 +93,7 @@ pub struct Prompt {
 pub struct Builder<'a> {
     input: BuildInput<'a>,
     strategy: &'a dyn Strategy,
+    instead_of: Option<String>,
     providers: &'a [&'a dyn ContextProvider],
 }
 
@@ -101,13 +104,20 @@ impl<'a> Builder<'a> {
     /// A builder with the standard strategy and no context providers.
     #[must_use]
     pub fn new(input: BuildInput<'a>) -> Self {
-        Self { input, strategy: &STANDARD, providers: &[] }
+        Self { input, strategy: &STANDARD, instead_of: None, providers: &[] }
     }
 
     /// Chooses history by another strategy.
     #[must_use]
     pub fn strategy(mut self, strategy: &'a dyn Strategy) -> Self {
         self.strategy = strategy;
+        self
+    }
+
+    /// Notes why the strategy is not the one that was chosen.
+    #[must_use]
+    pub fn instead_of(mut self, reason: Option<String>) -> Self {
+        self.instead_of = reason;
         self
     }
 
@@ -123,7 +133,8 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// [`PromptError::ReplyFillsWindow`] if `max_tokens` leaves no room for a request, and
     /// [`PromptError::TooLarge`] if persona, user text, time and anchor alone are over its budget.
-    pub fn build(self) -> Result<Prompt, PromptError> {
+    pub fn build(mut self) -> Result<Prompt, PromptError> {
+        let instead_of = self.instead_of.take();
         let input = &self.input;
         let estimated = input.counts_are_estimates || input.counter.is_estimate();
         let budget = Budget::new(input.window, input.max_tokens, estimated)?;
@@ -149,9 +160,9 @@ impl<'a> Builder<'a> {
             leaving,
         };
         let strategy = &self.strategy;
-        let strategy = StrategyUsed { id: strategy.id().into(), version: strategy.version().into(), instead_of: None };
+        let strategy = StrategyUsed { id: strategy.id().into(), version: strategy.version().into(), instead_of };
         let speaker = input.revision.name.trim().to_owned();
-        Ok(Prompt { blocks, window_start: history.start, meter, estimated, speaker, strategy })
+        Ok(Prompt { blocks, window_start: history.start, meter, estimated, speaker, strategy, built_at: input.now })
     }
 
     /// Memory and history in what is left of the request, and the history's budget.
@@ -190,8 +201,10 @@ impl<'a> Builder<'a> {
         let (system_tokens, user_tokens) = (system.tokens, user.tokens);
         let mut blocks = vec![system, user, time];
         if input.maintain_personality && input.turn >= input.anchor_from_turn {
-            let text = anchor::anchor(input.revision, input.counter);
-            blocks.push(block(BlockKind::Trailing, Origin::Anchor { id: id() }, Role::System, text));
+            let anchored = anchor::anchor(input.revision, input.counter);
+            let mut anchor = block(BlockKind::Trailing, Origin::Anchor { id: id() }, Role::System, anchored.text);
+            anchor.edits = anchored.edits;
+            blocks.push(anchor);
         }
         let needed = request_tokens(&blocks);
         if needed <= budget.request {

@@ -20,18 +20,21 @@ mod goals;
 mod history;
 mod persona;
 mod provider;
+mod receipt;
 mod render;
 mod strategy;
 mod tokens;
 
-pub use anchor::ANCHOR_TOKENS;
+pub use anchor::{ANCHOR_TOKENS, whole_anchor};
 pub use block::{Block, BlockKind, Origin};
 pub use budget::Budget;
 pub use builder::{BuildInput, Builder, HistoryMessage, Prompt};
 pub use error::PromptError;
 pub use exchange::{Exchange, exchanges};
 pub use goals::Goals;
+pub use persona::system_text;
 pub use provider::{ContextProvider, Wanted};
+pub use receipt::{Rebuilt, edited, rebuilt};
 pub use strategy::{ComposeRequest, Composition, Full, SlidingWindow, Strategy, TurnComplete, Window, WindowRequest, Work};
 pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
 

@@ -3,6 +3,7 @@
 mod blocks;
 mod counting;
 mod invariants;
+mod receipts;
 mod reuse;
 mod snapshots;
 mod window;

@@ -139,8 +139,8 @@ impl Endpoint {
     fn headers(&self, call: &Call) -> Result<HeaderMap, ProviderError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if self.kind == ProviderKind::Anthropic {
-            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+        if let Some((name, version)) = self.version() {
+            headers.insert(name, HeaderValue::from_static(version));
         }
         if let Some(key) = self.key.as_ref().map(|key| key.expose_secret().trim()).filter(|key| !key.is_empty()) {
             let (name, text) = self.credential(call.url.host_str().unwrap_or(""), key);
@@ -159,8 +159,14 @@ impl Endpoint {
         Ok(headers)
     }
 
+    /// The header that names the version of the wire format, where there is one.
+    pub(crate) fn version(&self) -> Option<(HeaderName, &'static str)> {
+        let is_anthropic = self.kind == ProviderKind::Anthropic;
+        is_anthropic.then(|| (HeaderName::from_static("anthropic-version"), ANTHROPIC_VERSION))
+    }
+
     /// The header that carries the key.
-    fn credential(&self, host: &str, key: &str) -> (HeaderName, SecretString) {
+    pub(crate) fn credential(&self, host: &str, key: &str) -> (HeaderName, SecretString) {
         if self.kind == ProviderKind::Anthropic {
             return (HeaderName::from_static("x-api-key"), key.into());
         }

@@ -11,9 +11,9 @@
 //! # });
 //! ```
 
-use crate::{ChatRequest, EndReason, EventStream, LanguageModel, ModelEvent, ProviderError, Report};
+use crate::{ChatRequest, EndReason, Endpoint, EventStream, LanguageModel, ModelEvent, Outgoing, ProviderError, Report};
 use async_trait::async_trait;
-use evenkeel_domain::{ErrorCode, Usage};
+use evenkeel_domain::{ErrorCode, ProviderKind, Usage};
 use futures::{StreamExt, stream};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -165,6 +165,10 @@ impl Drop for Open {
 
 #[async_trait]
 impl LanguageModel for ScriptedModel {
+    fn outgoing(&self, request: &ChatRequest) -> Result<Outgoing, ProviderError> {
+        Endpoint::new(ProviderKind::OpenaiCompatible, "https://scripted.example").outgoing(request)
+    }
+
     async fn stream(&self, request: ChatRequest) -> Result<EventStream, ProviderError> {
         lock(&self.inner.requests).push(request);
         let script = self.next_script();

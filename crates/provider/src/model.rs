@@ -1,6 +1,6 @@
 //! What a model is to the rest of the app: a request in, a stream of events out.
 
-use crate::{ChatRequest, ProviderError};
+use crate::{ChatRequest, Outgoing, ProviderError};
 use async_trait::async_trait;
 use evenkeel_domain::Usage;
 use futures::stream::BoxStream;
@@ -13,6 +13,12 @@ pub type EventStream = BoxStream<'static, Result<ModelEvent, ProviderError>>;
 /// Something that answers.
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
+    /// What [`LanguageModel::stream`] sends for a request, byte for byte: always the same for the same request.
+    ///
+    /// # Errors
+    /// The address cannot be read.
+    fn outgoing(&self, request: &ChatRequest) -> Result<Outgoing, ProviderError>;
+
     /// Sends the request and returns once the provider has accepted it. Dropping the future
     /// cancels the request.
     ///

@@ -3,9 +3,9 @@
 use crate::endpoint::Endpoint;
 use crate::error::Site;
 use crate::http::{Answer, HttpClient, Purpose};
-use crate::wire::openai::LimitField;
+use crate::outgoing::path;
 use crate::wire::{ReadFault, ReadResult, StreamReader, anthropic, ollama, openai};
-use crate::{ChatRequest, EventStream, LanguageModel, ModelEvent, ProviderError, refusal};
+use crate::{ChatRequest, EventStream, LanguageModel, ModelEvent, Outgoing, ProviderError, refusal};
 use async_trait::async_trait;
 use chrono::Utc;
 use evenkeel_domain::{ProviderKind, runs_in_cloud};
@@ -15,9 +15,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-
-/// The host whose newer models demand another name for the limit of a reply.
-const OPENAI_HOST: &str = "api.openai.com";
 
 /// The models of a provider. Nothing is sent before the first request; an address that cannot
 /// be used shows then.
@@ -33,6 +30,10 @@ struct RemoteModel {
 
 #[async_trait]
 impl LanguageModel for RemoteModel {
+    fn outgoing(&self, request: &ChatRequest) -> Result<Outgoing, ProviderError> {
+        self.endpoint.outgoing(request)
+    }
+
     async fn stream(&self, request: ChatRequest) -> Result<EventStream, ProviderError> {
         let kind = self.endpoint.kind;
         let mut call = self.endpoint.call(Method::POST, path(kind), Purpose::Chat)?;
@@ -40,35 +41,13 @@ impl LanguageModel for RemoteModel {
         if self.endpoint.local_only && kind != ProviderKind::Engine && runs_in_cloud(&request.model) {
             return Err(ProviderError::LocalOnly { at: call.site().bare() });
         }
-        let limit = match call.url.host_str() {
-            Some(OPENAI_HOST) => LimitField::MaxCompletionTokens,
-            _ => LimitField::MaxTokens,
-        };
-        call.body = render(kind, &request, limit)
-            .map_err(|error| ProviderError::Rejected { at: call.site().report(None, Some(&error.to_string())) })?
-            .into();
+        call.body = self.outgoing(&request)?.body;
         let url = call.url.clone();
         let answer = self.client.send(call).await?;
         if !(200..300).contains(&answer.status()) {
             return Err(refusal::read(answer, &url, Utc::now()).await);
         }
         Ok(events(answer, reader(kind)))
-    }
-}
-
-fn path(kind: ProviderKind) -> &'static str {
-    match kind {
-        ProviderKind::OpenaiCompatible | ProviderKind::Engine => openai::PATH,
-        ProviderKind::Anthropic => anthropic::PATH,
-        ProviderKind::Ollama => ollama::PATH,
-    }
-}
-
-fn render(kind: ProviderKind, request: &ChatRequest, limit: LimitField) -> Result<Vec<u8>, serde_json::Error> {
-    match kind {
-        ProviderKind::OpenaiCompatible | ProviderKind::Engine => openai::render(request, limit),
-        ProviderKind::Anthropic => anthropic::render(request),
-        ProviderKind::Ollama => ollama::render(request),
     }
 }
 

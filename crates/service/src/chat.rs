@@ -2,6 +2,8 @@
 
 mod found;
 mod plan;
+mod preview;
+mod receipt;
 pub(crate) mod replies;
 mod reply;
 mod strategy;
@@ -10,16 +12,19 @@ use crate::session::{Session, private::mirror};
 use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    ChatEvent, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus, Role,
-    SendRequest, Settings,
+    ChatEvent, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
+    Receipt, Role, SendRequest, Settings,
 };
 use evenkeel_prompt::Prompt;
-use evenkeel_provider::{ChatMessage, ChatRequest, EventStream};
+use evenkeel_provider::EventStream;
 use evenkeel_store::{StoreError, WriteHandle};
 use plan::{Plan, counted};
+use receipt::asked;
+pub(crate) use receipt::asked_then;
 use replies::Turn;
-use reply::{Ending, Grown, follow};
-use std::sync::Arc;
+pub(crate) use reply::Grown;
+use reply::{Ending, follow};
+use std::sync::{Arc, LazyLock};
 
 /// The question as it stands in the vault.
 struct Stored {
@@ -85,7 +90,7 @@ impl Service {
         let begun = known.and_then(|known| Ok((known, known.map(|id| self.replies().begin(id)).transpose()?)));
         let planned = async {
             let (known, turn) = begun?;
-            let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known));
+            let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known, None));
             size?;
             Ok::<_, ServiceError>((plan?, turn))
         };
@@ -142,7 +147,7 @@ impl Service {
                 self.stream(&session, &plan, reply_id, ready, &turn, sink).await
             }
             Some(Err(error)) => broken(error.to_body()),
-            None => Ending { grown: Grown::default(), status: MessageStatus::Stopped, error: None },
+            None => Ending::new(Grown::default(), MessageStatus::Stopped, None),
         };
         let error = ending.error.clone();
         let message = self.commit_reply(&session, &plan, reply_id, ending).await?;
@@ -175,19 +180,25 @@ impl Service {
         let opened = tokio::select! {
             opened = self.opened_stream(session, plan, &ready) => opened,
             () = turn.stop.cancelled() => {
-                return Ending { grown: Grown::default(), status: MessageStatus::Stopped, error: None };
+                return Ending::new(Grown::default(), MessageStatus::Stopped, None);
             }
         };
         let mut ending = match opened {
-            Ok((stream, counted)) => {
+            Ok((stream, prompt)) => {
                 let skeleton = self.reply_message(plan, reply_id, MessageStatus::Interrupted, Grown::default());
-                let ending = follow(stream, &turn.stop, sink, |grown| {
-                    session.keep_draft(&skeleton, grown.text, grown.reasoning, self.now());
+                // Put together once text has come: the first is not kept waiting for it.
+                let sent = LazyLock::new(|| receipt_of(plan, &ready, &prompt, reply_id));
+                let mut is_kept = false;
+                let mut ending = follow(stream, &turn.stop, sink, |grown| {
+                    let receipt = if is_kept { None } else { Option::clone(&sent) };
+                    is_kept = true;
+                    session.keep_draft(&skeleton, grown, receipt, self.now());
                 })
                 .await;
+                ending.receipt = Option::clone(&sent).map(|receipt| Receipt { usage: ending.grown.usage, ..receipt });
                 // An exact count has nothing to learn from a report, which may frame messages otherwise.
-                if let Some((usage, counted)) = ending.grown.usage.zip(counted) {
-                    session.factors.report(&plan.chosen.choice, counted, usage.prompt_tokens);
+                if let Some(usage) = ending.grown.usage.filter(|_| prompt.estimated) {
+                    session.factors.report(&plan.chosen.choice, prompt.meter.request_tokens, usage.prompt_tokens);
                 }
                 ending
             }
@@ -197,18 +208,14 @@ impl Service {
         ending
     }
 
-    /// Opens the reply's stream, with the tokens that its prompt was estimated as, if it was. A model
-    /// that counts more refuses the prompt: it is sent once more with less history, never as it was.
-    async fn opened_stream(
-        &self,
-        session: &Session,
-        plan: &Plan,
-        ready: &Ready,
-    ) -> Result<(EventStream, Option<u32>), ErrorBody> {
+    /// Opens the reply's stream, with the prompt that was accepted. A model that counts more refuses the
+    /// prompt: it is sent once more with less history, never as it was.
+    async fn opened_stream(&self, session: &Session, plan: &Plan, ready: &Ready) -> Result<(EventStream, Prompt), ErrorBody> {
         let mut prompt = plan.prompt.clone();
         loop {
-            let refused = match ready.model.stream(asked(plan, ready, &prompt)).await {
-                Ok(stream) => return Ok((stream, prompt.estimated.then_some(prompt.meter.request_tokens))),
+            let request = asked(&plan.context, &plan.chosen, &ready.model_name, &prompt);
+            let refused = match ready.model.stream(request).await {
+                Ok(stream) => return Ok((stream, prompt)),
                 Err(error) => error.to_body(),
             };
             if refused.code != ErrorCode::PromptTooLarge {
@@ -258,15 +265,15 @@ impl Service {
             return Ok(None);
         }
         let message = self.reply_message(plan, reply_id, ending.status, ending.grown);
-        let talked_to = plan.talked_to();
+        let (talked_to, receipt) = (plan.talked_to(), ending.receipt);
         let stored = if session.is_private(plan.conversation.id) {
             session.write(move |w| touch(w, &talked_to, now)).await?;
-            session.records(plan.conversation.id).write(move |w| w.insert_message(message)).await?
+            session.records(plan.conversation.id).write(move |w| store_reply(w, message, receipt)).await?
         } else {
             session
                 .write(move |w| {
                     w.delete_draft(reply_id)?;
-                    let stored = w.insert_message(message)?;
+                    let stored = store_reply(w, message, receipt)?;
                     touch(w, &talked_to, now)?;
                     Ok(stored)
                 })
@@ -294,6 +301,21 @@ impl Service {
             vote: None,
         }
     }
+}
+
+/// Stores a reply with the receipt of what was sent for it.
+fn store_reply(w: &mut WriteHandle<'_>, message: Message, receipt: Option<Receipt>) -> Result<Message, StoreError> {
+    let stored = w.insert_message(message)?;
+    if let Some(receipt) = receipt {
+        w.put_receipt(stored.context_id, &receipt)?;
+    }
+    Ok(stored)
+}
+
+/// The receipt of what was sent; a reply does without one rather than fail.
+fn receipt_of(plan: &Plan, ready: &Ready, prompt: &Prompt, reply_id: MessageId) -> Option<Receipt> {
+    let made = receipt::receipt(plan, ready, prompt, reply_id);
+    made.inspect_err(|error| tracing::error!(%error, "a reply got no receipt")).ok()
 }
 
 /// Notes in the vault who was talked to, and gives the settings that say who was last.
@@ -332,18 +354,6 @@ fn forget_typed(w: &mut WriteHandle<'_>, draft: Option<DraftKey>, sent: &str) ->
     }
 }
 
-fn asked(plan: &Plan, ready: &Ready, prompt: &Prompt) -> ChatRequest {
-    let messages = if plan.chosen.is_small { prompt.user_last() } else { prompt.messages() };
-    ChatRequest {
-        model: ready.model_name.clone(),
-        messages: messages.into_iter().map(|(role, content)| ChatMessage { role, content }).collect(),
-        temperature: Some(plan.context.temperature),
-        max_tokens: Some(plan.context.max_tokens.min(plan.chosen.window / 2)),
-        window: Some(plan.chosen.window),
-        ..ChatRequest::default()
-    }
-}
-
 fn broken(error: ErrorBody) -> Ending {
-    Ending { grown: Grown::default(), status: MessageStatus::Interrupted, error: Some(error) }
+    Ending::new(Grown::default(), MessageStatus::Interrupted, Some(error))
 }

@@ -22,6 +22,7 @@ mod preset;
 mod private;
 mod provider;
 mod read_only;
+mod receipt;
 mod recent;
 mod scheduler;
 mod search;

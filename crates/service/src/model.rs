@@ -31,6 +31,8 @@ pub(crate) const BUILT_IN: &str = "SmolLM2-135M-Instruct";
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub choice: ModelChoice,
+    /// The name under which it is asked for.
+    pub model_name: String,
     pub provider: Provider,
     /// Tokens of request and reply together.
     pub window: u32,
@@ -136,10 +138,12 @@ impl Service {
             None => None,
         };
         let window = self.window(&provider, &choice, says.as_ref().map(Option::as_ref)).await;
-        let is_small = says.flatten().is_some_and(|says| says.is_small());
+        let says = says.flatten();
+        let is_small = says.as_ref().is_some_and(ModelFile::is_small);
+        let model_name = says.map_or_else(|| choice.model.clone(), |says| says.name);
         let counts_exactly = tokenizer::counts_by_o200k(&provider, &choice.model);
         let (window, window_is_guess) = (window.tokens, window.is_guess);
-        Ok(Chosen { counts_exactly, choice, provider, window, window_is_guess, is_small, file, sealed_key })
+        Ok(Chosen { counts_exactly, choice, model_name, provider, window, window_is_guess, is_small, file, sealed_key })
     }
 
     /// Makes the chosen model ready to be called; starts the engine where it is the one.

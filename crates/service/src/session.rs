@@ -3,9 +3,10 @@
 mod factors;
 pub(crate) mod private;
 
+use crate::chat::Grown;
 use crate::{ServiceError, recent::Recent};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Settings, StrategyChoice};
+use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Receipt, Settings, StrategyChoice};
 use evenkeel_store::{Change, DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use evenkeel_vault::VaultLock;
 use private::{Item, Private, Records};
@@ -122,7 +123,8 @@ impl Session {
     }
 
     /// Keeps what has arrived of a reply, in the background: a reply never waits for it.
-    pub fn keep_draft(&self, skeleton: &Message, text: String, reasoning: String, now: DateTime<Utc>) {
+    /// The receipt is given the first time.
+    pub fn keep_draft(&self, skeleton: &Message, grown: Grown, receipt: Option<Receipt>, now: DateTime<Utc>) {
         if self.is_private(skeleton.conversation_id) {
             return;
         }
@@ -134,13 +136,17 @@ impl Session {
             context_id: skeleton.context_id,
             revision_id: skeleton.revision_id.clone(),
             model: skeleton.model.clone(),
-            content: text,
-            reasoning: (!reasoning.is_empty()).then_some(reasoning),
+            content: grown.text,
+            reasoning: (!grown.reasoning.is_empty()).then_some(grown.reasoning),
             owner: DraftOwner { pid: std::process::id(), token: String::new() },
             updated_at: now,
         };
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = store.write(|w| w.put_draft(&draft)) {
+            let kept = store.write(|w| {
+                w.put_draft(&draft)?;
+                receipt.as_ref().map_or(Ok(()), |receipt| w.put_draft_receipt(draft.context_id, receipt))
+            });
+            if let Err(error) = kept {
                 tracing::warn!(%error, "a reply's draft was not kept");
             }
         });

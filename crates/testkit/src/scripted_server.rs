@@ -1,4 +1,5 @@
-//! A model server that says exactly what a test wants, over real HTTP.
+//! A model server that says exactly what a test wants, over real HTTP: as an OpenAI-compatible server, as
+//! Anthropic's or as Ollama's, whichever is asked.
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -16,13 +17,14 @@ use tokio::sync::Notify;
 pub enum Piece {
     /// Bytes as they are.
     Bytes(String),
-    /// A piece of text as an OpenAI-compatible event.
+    /// A piece of text as an event of the format that was asked for.
     Text(String),
     /// Waits until [`ScriptedServer::release`] is called.
     Gate,
     /// Waits.
     Wait(Duration),
-    /// The end as it should be: finish reason, usage, `[DONE]`.
+    /// The end as it should be: the reason and usage of 40 tokens, 30 of them from a cache where the format
+    /// knows that, and 5 of the reply.
     Done,
     /// Cuts the connection without an end.
     Cut,
@@ -74,6 +76,7 @@ struct Script {
     models: Mutex<(u32, Duration)>,
     answers: Mutex<VecDeque<Answer>>,
     requests: Mutex<Vec<serde_json::Value>>,
+    bodies: Mutex<Vec<Bytes>>,
     headers: Mutex<Vec<HeaderMap>>,
     gate: Notify,
 }
@@ -95,6 +98,7 @@ impl ScriptedServer {
             models: Mutex::new((8_192, Duration::ZERO)),
             answers: Mutex::default(),
             requests: Mutex::default(),
+            bodies: Mutex::default(),
             headers: Mutex::default(),
             gate: Notify::new(),
         });
@@ -107,7 +111,7 @@ impl ScriptedServer {
         Ok(Self { script, address, task })
     }
 
-    /// The base URL of its OpenAI-compatible side.
+    /// The base URL, which serves every format.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
@@ -132,6 +136,12 @@ impl ScriptedServer {
     #[must_use]
     pub fn requests(&self) -> Vec<serde_json::Value> {
         lock(&self.script.requests).clone()
+    }
+
+    /// The bodies of all chat requests so far, byte for byte.
+    #[must_use]
+    pub fn bodies(&self) -> Vec<Bytes> {
+        lock(&self.script.bodies).clone()
     }
 
     /// Gives the bodies of the chat requests since the last call, and forgets them.
@@ -164,29 +174,77 @@ async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Re
         let body = serde_json::json!({"data": [{"id": "scripted", "context_length": window}]}).to_string();
         return Response::builder().header("content-type", "application/json").body(Body::from(body)).unwrap_or_default();
     }
-    if !request.uri().path().ends_with("/chat/completions") {
+    let Some(format) = Format::of(request.uri().path()) else {
         return Response::builder().status(404).body(Body::empty()).unwrap_or_default();
-    }
+    };
     let headers = request.headers().clone();
     let body = to_bytes(request.into_body(), 64 << 20).await.unwrap_or_default();
     lock(&script.headers).push(headers);
+    lock(&script.bodies).push(body.clone());
     lock(&script.requests).push(serde_json::from_slice(&body).unwrap_or_default());
     let answer = lock(&script.answers).pop_front().unwrap_or_else(|| Answer::error(500, "the script is at its end"));
     let mut response = Response::builder().status(answer.status);
     for (name, value) in &answer.headers {
         response = response.header(*name, value);
     }
-    response.body(Body::from_stream(pieces(script, answer.pieces))).unwrap_or_default()
+    response.body(Body::from_stream(pieces(script, format, answer.pieces))).unwrap_or_default()
+}
+
+/// The format that a path belongs to.
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    OpenAi,
+    Anthropic,
+    Ollama,
+}
+
+impl Format {
+    fn of(path: &str) -> Option<Self> {
+        let paths = [("/chat/completions", Self::OpenAi), ("/messages", Self::Anthropic), ("/api/chat", Self::Ollama)];
+        paths.into_iter().find_map(|(end, format)| path.ends_with(end).then_some(format))
+    }
+
+    fn text(self, text: &str) -> Bytes {
+        match self {
+            Self::OpenAi => event(&serde_json::json!({"choices": [{"delta": {"content": text}}]})),
+            Self::Anthropic => {
+                let delta = serde_json::json!({"type": "text_delta", "text": text});
+                event(&serde_json::json!({"type": "content_block_delta", "index": 0, "delta": delta}))
+            }
+            Self::Ollama => line(&serde_json::json!({"message": {"role": "assistant", "content": text}, "done": false})),
+        }
+    }
+
+    fn done(self) -> Bytes {
+        match self {
+            Self::OpenAi => done(),
+            Self::Anthropic => {
+                let usage = serde_json::json!({"input_tokens": 10, "cache_read_input_tokens": 30, "output_tokens": 0});
+                let start = serde_json::json!({"type": "message_start", "message": {"usage": usage}});
+                let delta = serde_json::json!({"stop_reason": "end_turn"});
+                let end = serde_json::json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}});
+                format!("data: {start}\n\ndata: {end}\n\ndata: {{\"type\": \"message_stop\"}}\n\n").into()
+            }
+            Self::Ollama => {
+                let end = serde_json::json!({"done": true, "done_reason": "stop", "prompt_eval_count": 40, "eval_count": 5});
+                line(&end)
+            }
+        }
+    }
+}
+
+fn line(value: &serde_json::Value) -> Bytes {
+    format!("{value}\n").into()
 }
 
 /// Each piece as bytes, in its time.
-fn pieces(script: Arc<Script>, pieces: Vec<Piece>) -> impl futures::Stream<Item = Result<Bytes, std::io::Error>> {
-    stream::unfold((script, VecDeque::from(pieces)), |(script, mut left)| async move {
+fn pieces(script: Arc<Script>, format: Format, pieces: Vec<Piece>) -> impl futures::Stream<Item = Result<Bytes, std::io::Error>> {
+    stream::unfold((script, VecDeque::from(pieces)), move |(script, mut left)| async move {
         loop {
             let bytes: Result<Bytes, std::io::Error> = match left.pop_front()? {
                 Piece::Bytes(text) => Ok(text.into()),
-                Piece::Text(text) => Ok(event(&serde_json::json!({"choices": [{"delta": {"content": text}}]}))),
-                Piece::Done => Ok(done()),
+                Piece::Text(text) => Ok(format.text(&text)),
+                Piece::Done => Ok(format.done()),
                 Piece::Cut => Err(std::io::Error::other("cut")),
                 Piece::Gate => {
                     script.gate.notified().await;
@@ -208,6 +266,8 @@ fn event(value: &serde_json::Value) -> Bytes {
 
 fn done() -> Bytes {
     let end = serde_json::json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
-    let usage = serde_json::json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 5}});
+    let cached = serde_json::json!({"cached_tokens": 30});
+    let usage = serde_json::json!({"prompt_tokens": 40, "completion_tokens": 5, "prompt_tokens_details": cached});
+    let usage = serde_json::json!({"choices": [], "usage": usage});
     format!("data: {end}\n\ndata: {usage}\n\ndata: [DONE]\n\n").into()
 }

@@ -13,6 +13,7 @@ pub mod plugin;
 pub mod preset;
 pub mod private;
 pub mod provider;
+pub mod receipt;
 pub mod settings;
 pub mod trash;
 pub mod vault;

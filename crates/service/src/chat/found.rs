@@ -4,7 +4,8 @@
 use super::strategy::worth_reading;
 use crate::provider::{KeyedProvider, keyed_provider};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, Message, MessageId, ModelChoice, Revision, RevisionId, Role, SendRequest, TextEdit,
+    Context, ContextId, Conversation, Message, MessageId, ModelChoice, Revision, RevisionId, Role, SendRequest, StrategyChoice,
+    TextEdit,
 };
 use evenkeel_store::{BranchText, Noun, ReadHandle, StoreError};
 use std::collections::HashMap;
@@ -39,7 +40,7 @@ pub(crate) struct Found {
 impl Found {
     /// Reads what `request` is about: the parties in the vault, what was said in `r`, which is
     /// another store for a private conversation. `start` is the first message of the last request's window, if
-    /// it is remembered.
+    /// it is remembered; `strategy` is tried in place of the context's own.
     ///
     /// # Errors
     /// `NotFound` with the first thing that is missing, or the vault cannot be read.
@@ -49,9 +50,11 @@ impl Found {
         request: &SendRequest,
         start: Option<MessageId>,
         default_model: Option<ModelChoice>,
+        strategy: Option<StrategyChoice>,
     ) -> Result<Self, StoreError> {
         let place = Place::read(r, request)?;
         let mut context = existing(vault.context(place.context_id)?, Noun::Context, place.context_id)?;
+        context.strategy = strategy.unwrap_or(context.strategy);
         let home_id = place.conversation.as_ref().map_or(place.home_id, |conversation| conversation.context_id);
         let home =
             if home_id == context.id { context.clone() } else { existing(vault.context(home_id)?, Noun::Context, home_id)? };

@@ -1,7 +1,7 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
 use super::found::{Found, Past};
-use super::strategy::strategy_of;
+use super::strategy::{Wished, strategy_of};
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
 use crate::session::private::Item;
@@ -9,7 +9,7 @@ use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
-    Revision, Role, SendRequest, TokenCount, TokenMeter,
+    Revision, Role, SendRequest, StrategyChoice, TokenCount, TokenMeter,
 };
 use evenkeel_prompt::{BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, TokenCounter};
 
@@ -59,13 +59,19 @@ impl<'a> Question<'a> {
 }
 
 impl Service {
-    /// Decides everything; writes nothing. `known` is the conversation, where there is one.
-    pub(crate) async fn plan(&self, request: SendRequest, known: Option<ConversationId>) -> Result<Plan, ServiceError> {
+    /// Decides everything; writes nothing. `known` is the conversation, where there is one; `strategy` is tried in place
+    /// of the context's own.
+    pub(crate) async fn plan(
+        &self,
+        request: SendRequest,
+        known: Option<ConversationId>,
+        strategy: Option<StrategyChoice>,
+    ) -> Result<Plan, ServiceError> {
         if let SendRequest::New { text, .. } | SendRequest::Edit { text, .. } = &request {
             self.check_text(text)?;
         }
         let session = self.session()?;
-        let found = self.found(&session, &request, known).await?;
+        let found = self.found(&session, &request, known, strategy).await?;
         self.check_found(&request, &found)?;
         let mut chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let (new_text, draft) = match request {
@@ -115,7 +121,7 @@ impl Service {
     ) -> Result<TokenMeter, ServiceError> {
         let session = self.session()?;
         let request = SendRequest::New { context_id, conversation_id, text: String::new(), agent_id: None };
-        let found = self.found(&session, &request, conversation_id).await?;
+        let found = self.found(&session, &request, conversation_id, None).await?;
         let chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let conversation = conversation_id.unwrap_or_else(|| ConversationId::from_parts(self.now(), self.random()));
         let place = (conversation, found.parent);
@@ -129,11 +135,12 @@ impl Service {
         session: &Session,
         request: &SendRequest,
         known: Option<ConversationId>,
+        strategy: Option<StrategyChoice>,
     ) -> Result<Found, ServiceError> {
         let start = known.and_then(|id| session.last_window_start(id));
         let (wish, default_model) = (request.clone(), session.settings().default_model);
         let records = session.records(known.map_or(Item::Vault, Item::Conversation));
-        match records.read_beside(move |vault, r| Found::read(vault, r, &wish, start, default_model)).await {
+        match records.read_beside(move |vault, r| Found::read(vault, r, &wish, start, default_model, strategy)).await {
             Err(error) if error.code() == ErrorCode::NotFound => Err(self.what_is_missing(request).await.err().unwrap_or(error)),
             found => found,
         }
@@ -220,7 +227,7 @@ impl Service {
         let asked = counted.iter().filter(|message| message.role == Role::User).count() + 1;
         // Of what was not read, every second message counts as one of the user's.
         let turn = u32::try_from(asked).unwrap_or(u32::MAX).saturating_add(past.earlier.div_ceil(2));
-        let strategy = strategy_of(context)?;
+        let Wished { strategy, instead_of } = strategy_of(context)?;
         let goals = Goals(&context.memory.goals);
         let providers: [&dyn ContextProvider; 1] = [&goals];
         let prompt = Builder::new(BuildInput {
@@ -228,6 +235,7 @@ impl Service {
             history: &counted,
             earlier: past.earlier,
             user_text: question.text,
+            // The place for what was taken out of the text before it is sent; `Said::edits` is the one for the history.
             user_edits: &[],
             now: self.now(),
             zone: &self.zone(),
@@ -242,6 +250,7 @@ impl Service {
             counts_are_estimates: !counting.is_exact,
         })
         .strategy(strategy.as_ref())
+        .instead_of(instead_of)
         .providers(&providers)
         .build()?;
         Ok(prompt)

@@ -1,6 +1,6 @@
 //! A reply while it grows: text joined for about a frame, a draft on disk about once a second.
 
-use evenkeel_domain::{ChatEvent, ErrorBody, MessageStatus, Usage};
+use evenkeel_domain::{ChatEvent, ErrorBody, MessageStatus, Receipt, Usage};
 use evenkeel_provider::{EndReason, EventStream, ModelEvent, ProviderError, Report};
 use futures::StreamExt;
 use std::time::Duration;
@@ -25,6 +25,14 @@ pub(crate) struct Ending {
     pub grown: Grown,
     pub status: MessageStatus,
     pub error: Option<ErrorBody>,
+    /// What was sent, where it was.
+    pub receipt: Option<Receipt>,
+}
+
+impl Ending {
+    pub fn new(grown: Grown, status: MessageStatus, error: Option<ErrorBody>) -> Self {
+        Self { grown, status, error, receipt: None }
+    }
 }
 
 /// Text that the window has not seen yet.
@@ -61,13 +69,13 @@ pub(crate) async fn follow(
         tokio::select! {
             () = stop.cancelled() => {
                 unseen.flush(sink);
-                return Ending { grown, status: MessageStatus::Stopped, error: None };
+                return Ending::new(grown, MessageStatus::Stopped, None);
             }
             event = stream.next() => {
                 let first = grown.text.is_empty() && grown.reasoning.is_empty();
                 if let Some((status, error)) = take(event, &mut grown, &mut unseen) {
                     unseen.flush(sink);
-                    return Ending { grown, status, error };
+                    return Ending::new(grown, status, error);
                 }
                 if first {
                     unseen.flush(sink);

@@ -8,15 +8,31 @@ use evenkeel_prompt::{Full, SlidingWindow, Strategy};
 /// alone: the largest window that a context can be given.
 const LARGEST_WINDOW: u64 = 2_000_000;
 
-/// The strategy of a context.
+/// The strategy that composes for a context.
+pub(crate) struct Wished {
+    pub strategy: Box<dyn Strategy>,
+    /// Why it is not the one that was chosen; receipts and the page say so.
+    pub instead_of: Option<String>,
+}
+
+impl Wished {
+    fn chosen(strategy: impl Strategy + 'static) -> Self {
+        Self { strategy: Box::new(strategy), instead_of: None }
+    }
+}
+
+/// The strategy of a context; the sliding window where the one that was chosen cannot be had.
 ///
 /// # Errors
 /// Its settings are not such as it takes.
-pub(crate) fn strategy_of(context: &Context) -> Result<Box<dyn Strategy>, ServiceError> {
+pub(crate) fn strategy_of(context: &Context) -> Result<Wished, ServiceError> {
     Ok(match context.strategy.settings()? {
-        Some(StandardStrategy::Full(_)) => Box::new(Full::default()),
-        Some(StandardStrategy::SlidingWindow(settings)) => Box::new(SlidingWindow::from(settings)),
-        _ => Box::new(SlidingWindow::default()),
+        Some(StandardStrategy::Full(_)) => Wished::chosen(Full::default()),
+        Some(StandardStrategy::SlidingWindow(settings)) => Wished::chosen(SlidingWindow::from(settings)),
+        _ => {
+            let reason = format!("{} is not available here", context.strategy.plugin_id);
+            Wished { strategy: Box::new(SlidingWindow::default()), instead_of: Some(reason) }
+        }
     })
 }
 

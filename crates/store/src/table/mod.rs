@@ -21,6 +21,7 @@ pub(crate) mod portion;
 mod preset;
 mod provider;
 mod purge;
+mod receipt;
 mod search;
 mod settings;
 mod statistics;

@@ -10,6 +10,7 @@ mod notes;
 mod opening;
 mod paging;
 mod portions;
+mod receipts;
 mod room;
 mod searching;
 mod secrecy;

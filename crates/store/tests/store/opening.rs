@@ -152,6 +152,9 @@ fn fill(store: &Store) {
         })
         .unwrap();
     fill_life(store);
+    // What came with schema 6.
+    let receipt = crate::receipts::receipt(2, &revision, crate::receipts::blocks(&[1]));
+    store.write(|write| write.put_receipt(context_id(1), &receipt)).unwrap();
 }
 
 /// What came with schema 2.
@@ -229,6 +232,7 @@ fn check_fixture(read: &ReadHandle<'_>, version: i64) -> Result<(), StoreError> 
     let mut reply = full_reply(2, 1, &revision);
     reply.vote = (version >= 2).then_some(Vote::Up);
     assert_eq!(read.path(message_id(3), 9)?, [message(1, None), reply, message(3, Some(2))]);
+    assert_eq!(read.receipt(message_id(2))?.is_some(), version >= 6, "replies from before have no receipt");
     let found = read.search_messages(&SearchQuery { text: "grüße".into(), ..SearchQuery::default() })?;
     assert_eq!(found.iter().map(|hit| hit.message_id).collect::<Vec<_>>(), [message_id(2)]);
     assert_eq!(read.conversation(conversation_id(1))?.unwrap().message_count, 3);

@@ -67,6 +67,9 @@ fn fill(room: &Room) {
     (thread.title, thread.tags) = (text("title"), vec![text("tag")]);
     let mut reply = message(1, None);
     (reply.content, reply.reasoning) = (text("content").repeat(2_000), Some(text("reasoning")));
+    let mut receipt = crate::receipts::receipt(1, &revision, crate::receipts::blocks(&[]));
+    receipt.provider_name = text("receipt");
+    receipt.blocks[0].text = Some(text("block"));
     let mut cloud = provider(1);
     (cloud.name, cloud.base_url) = (text("provider"), text("address"));
     cloud.extra_headers = [(text("header"), text("value"))].into();
@@ -86,6 +89,7 @@ fn fill(room: &Room) {
             write.insert_message(reply)?;
             write.set_message_metadata(message_id(1), Some(&format!("{{\"{MARKER}\":1}}")))?;
             write.put_draft(&draft(2, 1, &text("draft"), 1))?;
+            write.put_receipt(one.id, &receipt)?;
             write.put_composer_draft(DraftKey::Conversation(thread.id), &text("typed"), at(5))?;
             write.put_composer_draft(DraftKey::Context(one.id), &text("typed"), at(5))?;
             write.begin_job("backup", at(5))?;
