@@ -160,6 +160,7 @@ impl<'a> Builder<'a> {
             leaving,
         };
         let strategy = &self.strategy;
+        let instead_of = instead_of.or_else(|| strategy.fault().map(str::to_owned));
         let strategy = StrategyUsed { id: strategy.id().into(), version: strategy.version().into(), instead_of };
         let speaker = input.revision.name.trim().to_owned();
         Ok(Prompt { blocks, window_start: history.start, meter, estimated, speaker, strategy, built_at: input.now })

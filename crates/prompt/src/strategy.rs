@@ -127,6 +127,11 @@ pub trait Strategy {
     /// window next moves as the conversation goes on, whatever its budget is then.
     fn leaving(&self, sent: &[Exchange]) -> usize;
 
+    /// Why another strategy composed in its place; `None` if it did itself, or has not composed yet.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
+
     /// What is to be done in the background now that a turn has ended.
     fn on_turn_complete(&self, _turn: &TurnComplete<'_>) -> Option<Work> {
         None

@@ -1,6 +1,7 @@
 //! Chat: the user's message is on disk before the model is called, the reply when it ends.
 
 mod found;
+mod installed;
 mod plan;
 mod preview;
 mod receipt;
@@ -154,6 +155,9 @@ impl Service {
         // The turn ends before the window hears of it, so that it can send at once.
         drop(turn);
         let is_whole = message.as_ref().is_some_and(|message| message.status == MessageStatus::Complete);
+        if let Some(reply) = message.as_ref().filter(|_| is_whole) {
+            self.tell_strategy_later(&plan, reply);
+        }
         sink(ChatEvent::Ended { message, error });
         if is_whole {
             self.title_later(plan.conversation.id);

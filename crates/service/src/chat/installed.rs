@@ -1,10 +1,12 @@
 //! A strategy of other people in the place of a standard one.
 
-use evenkeel_plugin::{ComposeInput, ComposeOutput, ExchangeInput, MessageInput, Plugin, PluginError};
-use evenkeel_prompt::{
-    Block, BlockKind, ComposeRequest, Composition, Exchange, Origin, SlidingWindow, Strategy, TurnComplete, Window, Work,
-};
-use evenkeel_domain::Role;
+use super::plan::Plan;
+use crate::session::Session;
+use crate::{Service, ServiceError};
+use evenkeel_domain::{ConversationId, Message, Role, SLIDING_WINDOW, StrategyChoice};
+use evenkeel_plugin::{ComposeInput, ComposeOutput, ExchangeInput, MessageInput, Plugin, PluginError, TurnInput};
+use evenkeel_prompt::{Block, BlockKind, ComposeRequest, Composition, Exchange, Origin, SlidingWindow, Strategy, Window};
+use evenkeel_store::WriteHandle;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
@@ -21,11 +23,6 @@ pub(crate) struct Installed {
 impl Installed {
     pub fn new(plugin: Arc<Plugin>, config: Value, state: Option<Value>) -> Self {
         Self { plugin, config, state, fault: OnceLock::new() }
-    }
-
-    /// Why the sliding window stood in for it, if it did.
-    pub fn fault(&self) -> Option<&str> {
-        self.fault.get().map(String::as_str)
     }
 
     fn ask(&self, request: &ComposeRequest<'_>) -> Result<ComposeOutput, PluginError> {
@@ -58,11 +55,15 @@ impl Installed {
 
 impl Strategy for Installed {
     fn id(&self) -> &str {
-        self.plugin.manifest().id.as_str()
+        if self.fault().is_some() { SLIDING_WINDOW } else { self.plugin.manifest().id.as_str() }
     }
 
     fn version(&self) -> &str {
-        &self.plugin.manifest().version
+        if self.fault().is_some() { "1" } else { &self.plugin.manifest().version }
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.fault.get().map(String::as_str)
     }
 
     fn compose(&self, request: &ComposeRequest<'_>) -> Composition {
@@ -74,7 +75,7 @@ impl Strategy for Installed {
                 return SlidingWindow::default().compose(request);
             }
         };
-        let origin = || Origin::Provider { name: self.id().to_owned() };
+        let origin = || Origin::Provider { name: self.plugin.manifest().id.as_str().to_owned() };
         let block = |text: String| Block::new(BlockKind::Memory, origin(), Role::System, text, request.counter);
         let texts = output.memory.into_iter().map(|memory| memory.text).filter(|text| !text.trim().is_empty());
         let memory: Vec<Block> = texts.map(block).collect();
@@ -86,8 +87,69 @@ impl Strategy for Installed {
     fn leaving(&self, _sent: &[Exchange]) -> usize {
         0
     }
+}
 
-    fn on_turn_complete(&self, _turn: &TurnComplete<'_>) -> Option<Work> {
-        Some(Work::Tell)
+impl Service {
+    /// Tells an installed strategy that a turn has ended, and keeps what it wants to know again; nobody
+    /// waits for it.
+    pub(crate) fn tell_strategy_later(&self, plan: &Plan, reply: &Message) {
+        let choice = plan.context.strategy.clone();
+        if !matches!(choice.settings(), Ok(None)) {
+            return;
+        }
+        let (service, conversation) = (self.clone(), plan.conversation.id);
+        let (user_text, reply) = (plan.user_message.content.clone(), reply.content.clone());
+        tokio::spawn(async move {
+            if let Err(error) = service.tell_strategy(choice, conversation, user_text, reply).await {
+                tracing::warn!(code = error.code().as_str(), %error, "a strategy was not told of a turn");
+            }
+        });
+    }
+
+    async fn tell_strategy(
+        &self,
+        choice: StrategyChoice,
+        conversation: ConversationId,
+        user_text: String,
+        reply: String,
+    ) -> Result<(), ServiceError> {
+        let session = self.session()?;
+        let (plugin, state) = self.installed(&session, &choice.plugin_id, conversation).await?;
+        let config = Value::Object(choice.config);
+        let task = tokio::task::spawn_blocking(move || {
+            plugin.turn_complete(&TurnInput { config: &config, state: state.as_ref(), user_text: &user_text, reply: &reply })
+        });
+        let told = task.await.map_err(|error| ServiceError::internal("telling a strategy", &error))??;
+        if let Some(told) = told {
+            let write = move |w: &mut WriteHandle<'_>| w.put_strategy_state(conversation, &choice.plugin_id, &told.state);
+            session.records(conversation).write(write).await?;
+        }
+        Ok(())
+    }
+
+    /// An installed strategy with what it left in a conversation.
+    async fn installed(
+        &self,
+        session: &Session,
+        id: &str,
+        conversation: ConversationId,
+    ) -> Result<(Arc<Plugin>, Option<Value>), ServiceError> {
+        let (plugin, name) = (self.plugin(id).await?, id.to_owned());
+        let state = session.records(conversation).read(move |r| r.strategy_state(conversation, &name)).await?;
+        Ok((plugin, state))
+    }
+
+    /// The installed strategy that a context has chosen, ready to compose.
+    ///
+    /// # Errors
+    /// It is not installed or cannot run here, or the vault cannot be read.
+    pub(crate) async fn installed_strategy(
+        &self,
+        session: &Session,
+        choice: &StrategyChoice,
+        conversation: ConversationId,
+    ) -> Result<Installed, ServiceError> {
+        let (plugin, state) = self.installed(session, &choice.plugin_id, conversation).await?;
+        Ok(Installed::new(plugin, Value::Object(choice.config.clone()), state))
     }
 }

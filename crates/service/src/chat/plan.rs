@@ -1,7 +1,7 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
 use super::found::{Found, Past};
-use super::strategy::{Wished, strategy_of};
+use super::strategy::Wished;
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
 use crate::session::private::Item;
@@ -197,7 +197,8 @@ impl Service {
         if past.start != session.window_start(question.conversation, &question.window_key()) {
             return self.prompt(session, question).await;
         }
-        self.build(session, question, &past)
+        let wished = self.strategy_of(session, question.context, question.conversation).await?;
+        self.build(session, question, &past, wished)
     }
 
     /// Builds the prompt.
@@ -205,10 +206,11 @@ impl Service {
         let start = session.window_start(question.conversation, &question.window_key());
         let (leaf, context) = (question.parent, question.context.clone());
         let past = session.records(question.conversation).read(move |r| Past::read(r, leaf, start, &context)).await?;
-        self.build(session, question, &past)
+        let wished = self.strategy_of(session, question.context, question.conversation).await?;
+        self.build(session, question, &past, wished)
     }
 
-    fn build(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<Prompt, ServiceError> {
+    fn build(&self, session: &Session, question: &Question<'_>, past: &Past, wished: Wished) -> Result<Prompt, ServiceError> {
         let (context, chosen) = (question.context, question.chosen);
         let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
         let counter = Calibrated::new(O200k, counting.factor);
@@ -227,7 +229,7 @@ impl Service {
         let asked = counted.iter().filter(|message| message.role == Role::User).count() + 1;
         // Of what was not read, every second message counts as one of the user's.
         let turn = u32::try_from(asked).unwrap_or(u32::MAX).saturating_add(past.earlier.div_ceil(2));
-        let Wished { strategy, instead_of } = strategy_of(context)?;
+        let Wished { strategy, instead_of } = wished;
         let goals = Goals(&context.memory.goals);
         let providers: [&dyn ContextProvider; 1] = [&goals];
         let prompt = Builder::new(BuildInput {

@@ -1,7 +1,8 @@
 //! Which strategy composes the past for a context.
 
-use crate::ServiceError;
-use evenkeel_domain::{Context, FULL, StandardStrategy};
+use crate::session::Session;
+use crate::{Service, ServiceError};
+use evenkeel_domain::{Context, ConversationId, FULL, StandardStrategy};
 use evenkeel_prompt::{Full, SlidingWindow, Strategy};
 
 /// Tokens of history after which no more is read for a strategy that is bound by the model's window
@@ -10,30 +11,43 @@ const LARGEST_WINDOW: u64 = 2_000_000;
 
 /// The strategy that composes for a context.
 pub(crate) struct Wished {
-    pub strategy: Box<dyn Strategy>,
+    pub strategy: Box<dyn Strategy + Send>,
     /// Why it is not the one that was chosen; receipts and the page say so.
     pub instead_of: Option<String>,
 }
 
 impl Wished {
-    fn chosen(strategy: impl Strategy + 'static) -> Self {
+    fn chosen(strategy: impl Strategy + Send + 'static) -> Self {
         Self { strategy: Box::new(strategy), instead_of: None }
+    }
+
+    fn instead(reason: String) -> Self {
+        Self { strategy: Box::new(SlidingWindow::default()), instead_of: Some(reason) }
     }
 }
 
-/// The strategy of a context; the sliding window where the one that was chosen cannot be had.
-///
-/// # Errors
-/// Its settings are not such as it takes.
-pub(crate) fn strategy_of(context: &Context) -> Result<Wished, ServiceError> {
-    Ok(match context.strategy.settings()? {
-        Some(StandardStrategy::Full(_)) => Wished::chosen(Full::default()),
-        Some(StandardStrategy::SlidingWindow(settings)) => Wished::chosen(SlidingWindow::from(settings)),
-        _ => {
-            let reason = format!("{} is not available here", context.strategy.plugin_id);
-            Wished { strategy: Box::new(SlidingWindow::default()), instead_of: Some(reason) }
-        }
-    })
+impl Service {
+    /// The strategy of a context; the sliding window where the one that was chosen cannot be had.
+    ///
+    /// # Errors
+    /// Its settings are not such as it takes.
+    pub(crate) async fn strategy_of(
+        &self,
+        session: &Session,
+        context: &Context,
+        conversation: ConversationId,
+    ) -> Result<Wished, ServiceError> {
+        let choice = &context.strategy;
+        Ok(match choice.settings()? {
+            Some(StandardStrategy::Full(_)) => Wished::chosen(Full::default()),
+            Some(StandardStrategy::SlidingWindow(settings)) => Wished::chosen(SlidingWindow::from(settings)),
+            Some(_) => Wished::instead(format!("{} is not available here", choice.plugin_id)),
+            None => match self.installed_strategy(session, choice, conversation).await {
+                Ok(installed) => Wished::chosen(installed),
+                Err(error) => Wished::instead(error.to_string()),
+            },
+        })
+    }
 }
 
 /// Tokens of history that are worth reading for a context's strategy: a little more than it may send.
