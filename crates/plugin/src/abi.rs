@@ -104,20 +104,20 @@ pub struct TurnOutput {
 impl ComposeOutput {
     /// Reads and checks an answer to a question with so many exchanges.
     pub(crate) fn read(json: &[u8], exchanges: usize, export: &'static str) -> Result<Self, Fault> {
-        let bad = |reason: String| Fault::Answer { export, reason };
-        let answer = object(json).map_err(bad)?;
-        let said = answer.get("first").and_then(Value::as_u64).ok_or_else(|| bad("first is no whole number from 0 on".into()))?;
+        let answer = object(json, export)?;
+        let said = answer.get("first").and_then(Value::as_u64);
+        let said = said.ok_or_else(|| bad(export, "first is no whole number from 0 on"))?;
         let first =
             usize::try_from(said).ok().filter(|first| *first <= exchanges).ok_or(Fault::First { first: said, exchanges })?;
-        let memory = memory(answer.get("memory")).map_err(bad)?;
+        let memory = memory(answer.get("memory"), export)?;
         let reason = match answer.get("reason") {
             None | Some(Value::Null) => None,
             Some(Value::String(reason)) => Some(reason.clone()),
-            Some(_) => return Err(bad("reason is no text".into())),
+            Some(_) => return Err(bad(export, "reason is no text")),
         };
         let characters = reason.as_ref().map_or(0, |reason| reason.chars().count());
         if characters > MAX_REASON {
-            return Err(bad(format!("reason has {characters} characters, at most {MAX_REASON} are taken")));
+            return Err(bad(export, format!("reason has {characters} characters, at most {MAX_REASON} are taken")));
         }
         Ok(Self { first, memory, reason })
     }
@@ -126,33 +126,36 @@ impl ComposeOutput {
 impl TurnOutput {
     /// Reads and checks an answer.
     pub(crate) fn read(json: &[u8], export: &'static str) -> Result<Self, Fault> {
-        let bad = |reason: String| Fault::Answer { export, reason };
-        let state = object(json).map_err(bad)?.remove("state").ok_or_else(|| bad("state is missing".into()))?;
+        let state = object(json, export)?.remove("state").ok_or_else(|| bad(export, "state is missing"))?;
         let bytes = state.to_string().len();
         if bytes > MAX_STATE {
-            return Err(bad(format!("state has {bytes} bytes, at most {MAX_STATE} are kept")));
+            return Err(bad(export, format!("state has {bytes} bytes, at most {MAX_STATE} are kept")));
         }
         Ok(Self { state })
     }
 }
 
-/// Read by hand from here on: derived readers take a list for an object, and their errors name no field.
-fn object(json: &[u8]) -> Result<Map<String, Value>, String> {
-    serde_json::from_slice(json).map_err(|e| format!("no JSON object ({e})"))
+fn bad(export: &'static str, reason: impl Into<String>) -> Fault {
+    Fault::Answer { export, reason: reason.into() }
 }
 
-fn memory(value: Option<&Value>) -> Result<Vec<MemoryText>, String> {
+/// Read by hand from here on: derived readers take a list for an object, and their errors name no field.
+fn object(json: &[u8], export: &'static str) -> Result<Map<String, Value>, Fault> {
+    serde_json::from_slice(json).map_err(|e| bad(export, format!("no JSON object ({e})")))
+}
+
+fn memory(value: Option<&Value>, export: &'static str) -> Result<Vec<MemoryText>, Fault> {
     let texts = match value {
         None => return Ok(Vec::new()),
         Some(Value::Array(texts)) => texts,
-        Some(_) => return Err("memory is no list".into()),
+        Some(_) => return Err(bad(export, "memory is no list")),
     };
     let text = |item: &Value| item.get("text").and_then(Value::as_str).map(|text| MemoryText { text: text.to_owned() });
     let read: Option<Vec<MemoryText>> = texts.iter().map(text).collect();
-    let mut memory = read.ok_or("memory holds something else than objects with a text")?;
+    let mut memory = read.ok_or_else(|| bad(export, "memory holds something else than objects with a text"))?;
     memory.retain(|memory| !memory.text.trim().is_empty());
     if memory.len() > MAX_MEMORY_TEXTS {
-        return Err(format!("memory has {} texts, at most {MAX_MEMORY_TEXTS} are taken", memory.len()));
+        return Err(bad(export, format!("memory has {} texts, at most {MAX_MEMORY_TEXTS} are taken", memory.len())));
     }
     Ok(memory)
 }

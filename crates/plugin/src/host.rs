@@ -26,7 +26,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { fuel: 500_000_000, deadline: Duration::from_millis(200), memory: 64 << 20, table: 1 << 16 }
+        Self { fuel: 250_000_000, deadline: Duration::from_millis(200), memory: 64 << 20, table: 1 << 16 }
     }
 }
 

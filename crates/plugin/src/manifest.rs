@@ -116,32 +116,33 @@ impl Manifest {
             return Err(Fault::Manifest("it is no JSON object".to_owned()));
         }
         let manifest: Self = serde_json::from_value(value).map_err(bad)?;
-        manifest.check().map_err(Fault::Manifest)?;
+        manifest.check()?;
         Ok(manifest)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Fault> {
         line("name", &self.name, NAME)?;
         line("version", &self.version, VERSION)?;
         let characters = self.description.chars().count();
         if characters > DESCRIPTION {
-            return Err(format!("description has {characters} characters, at most {DESCRIPTION} are allowed"));
+            return Err(Fault::Manifest(format!("description has {characters} characters, at most {DESCRIPTION} are allowed")));
         }
         if !is_bare(&self.wasm) {
-            return Err(format!("wasm is {:?}; it has to be the bare name of a .wasm file in the same folder", self.wasm));
+            let why = "it has to be the bare name of a .wasm file in the same folder";
+            return Err(Fault::Manifest(format!("wasm is {:?}; {why}", self.wasm)));
         }
         match &self.config_schema {
             None | Some(Value::Object(_)) => Ok(()),
-            Some(_) => Err("configSchema is not a JSON object".to_owned()),
+            Some(_) => Err(Fault::Manifest("configSchema is not a JSON object".to_owned())),
         }
     }
 }
 
 /// One line that is not blank.
-fn line(field: &str, text: &str, most: usize) -> Result<(), String> {
+fn line(field: &str, text: &str, most: usize) -> Result<(), Fault> {
     let characters = text.chars().count();
     if text.trim().is_empty() || characters > most || text.chars().any(char::is_control) {
-        return Err(format!("{field} has to be one line of 1 to {most} characters"));
+        return Err(Fault::Manifest(format!("{field} has to be one line of 1 to {most} characters")));
     }
     Ok(())
 }
