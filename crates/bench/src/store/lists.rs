@@ -13,8 +13,8 @@ use evenkeel_store::Store;
 use rusqlite::named_params;
 
 const BLOCK: usize = 25;
-/// Contexts and conversations that the window asks for at once.
-const WINDOW_CONTEXTS: u32 = 500;
+/// Contexts that the window asks for before it is painted, and conversations.
+const WINDOW_CONTEXTS: u32 = 24;
 const WINDOW_CONVERSATIONS: u32 = 100;
 
 const CONTEXTS: &str = "SELECT c.id, r.name, r.system_prompt, r.personality, c.revision_id, c.temperature, c.max_tokens,

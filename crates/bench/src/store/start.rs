@@ -10,8 +10,6 @@ use evenkeel_domain::{Context, Conversation, Message};
 use evenkeel_store::Store;
 
 const BLOCK: usize = 10;
-/// Of the same with an empty vault (figure 10).
-const MOST_OF_EMPTY: f64 = 1.1;
 /// Messages of a vault that has a page to show and little more.
 const FEW: usize = 1_000;
 /// Milliseconds from the key to the first page (figure 6).
@@ -25,14 +23,14 @@ struct FirstPage {
 }
 
 /// Measures with this vault beside an empty one, which has no page to show, and beside one whose
-/// pages are nearly as full.
+/// pages are nearly as full. How the start of the whole app compares is the workload `start`.
 pub fn measure(vault: &Vault, runs: usize) -> Result<Report, BenchError> {
     let (full, few, empty) = (vault.copy()?, Vault::fresh(FEW)?, Vault::empty()?);
     let duel = Duel { runs, block: BLOCK };
     let beside_empty = duel.measure(|_| first_page(&full), |_| first_page(&empty))?;
     let beside_few = duel.measure(|_| first_page(&full), |_| first_page(&few))?;
     let (what, ours, small) = ("key to first page", format!("{} messages", vault.counts.messages), format!("{FEW} messages"));
-    let mut rows = beside_empty.rows(Names { what, ours: &ours, theirs: "empty vault" }, Some(MOST_OF_EMPTY));
+    let mut rows = beside_empty.rows(Names { what, ours: &ours, theirs: "empty vault" }, None);
     rows.push(Row::at_most(format!("{what}: {ours}, p95 (ms)"), beside_empty.p95(), MOST_MS));
     rows.push(Row::reported(format!("{what}: added by {ours} (ms)"), beside_empty.added()));
     let names = Names { what: "key to first page, growth", ours: &ours, theirs: &small };
