@@ -19,6 +19,7 @@ mod lifetime;
 mod model_files;
 mod package;
 mod paging;
+mod plugin;
 mod preset;
 mod private;
 mod provider_errors;
