@@ -17,6 +17,7 @@ mod builder;
 mod error;
 mod exchange;
 mod provider;
+mod redaction;
 mod render;
 mod strategy;
 mod tokens;
@@ -28,6 +29,7 @@ pub use builder::{BuildInput, Builder, HistoryMessage, Prompt};
 pub use error::PromptError;
 pub use exchange::Exchange;
 pub use provider::{ContextProvider, Wanted};
+pub use redaction::{Redacted, Redactor, apply_edits};
 pub use strategy::{SlidingWindow, Strategy, Window, WindowRequest};
 pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
 
