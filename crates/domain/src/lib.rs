@@ -9,6 +9,7 @@ mod conversation;
 mod error;
 mod error_advice;
 mod feature;
+mod follow_up;
 pub mod generation;
 mod history;
 mod id;
@@ -34,6 +35,7 @@ pub use conversation::{
 };
 pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};
+pub use follow_up::{FollowUp, FollowUpSignal, HistoryNeed};
 pub use history::recommended_max_history_tokens;
 pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId};
 pub use job::{Job, JobEnd, JobResult};
