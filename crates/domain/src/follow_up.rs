@@ -23,8 +23,12 @@ pub enum FollowUpSignal {
     Rework,
     /// For: answers or judges what was said: "yes", "thanks", "I tried it".
     Response,
+    /// For: the last reply asked something, and this neither asks nor asks for anything.
+    Answer,
     /// For: has words of its subject in common with the last exchange.
     SharedWords,
+    /// For: has no word for a thing that the last exchange does not have.
+    NothingNew,
     /// For: a few words only.
     Short,
     /// For: was sent soon after the last message.
@@ -33,7 +37,7 @@ pub enum FollowUpSignal {
     LongPause,
     /// Against: says that something else begins: "by the way", "new question", a greeting.
     NewTopic,
-    /// Against: long enough, and with enough words of its own, to be understood by itself.
+    /// Against: has three and more words for things that the last exchange does not have.
     SelfContained,
 }
 

@@ -21,6 +21,7 @@ mod model;
 mod phrase;
 mod preset;
 mod receipt;
+mod redaction;
 mod search;
 mod settings;
 mod strategy;
@@ -53,6 +54,7 @@ pub use receipt::{
     BlockKind, Compared, Origin, Preview, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, RequestText, StrategyUsed,
     TextEdit, sha256_hex,
 };
+pub use redaction::{RedactionEdit, RedactionKind, RedactionSettings};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use strategy::{
