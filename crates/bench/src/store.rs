@@ -2,12 +2,13 @@
 //! contexts, beside raw SQLCipher statements on the same file, and beside itself without encryption.
 
 mod append;
-mod chance;
+pub mod chance;
 mod duel;
 mod lists;
 mod open;
 mod population;
-mod raw;
+pub mod raw;
+mod recall;
 mod search;
 mod start;
 mod tax;
@@ -21,7 +22,7 @@ use uuid::Uuid;
 use vault::Vault;
 
 /// What can be measured alone.
-pub const PARTS: [&str; 6] = ["lists", "open", "append", "search", "encryption", "start"];
+pub const PARTS: [&str; 7] = ["lists", "open", "append", "search", "recall", "encryption", "start"];
 
 const STORE: &str = "store";
 const RAW: &str = "raw SQLCipher";
@@ -37,6 +38,7 @@ pub fn run(messages: usize, runs: usize, part: Option<&str>, progress: Progress)
             "open" => open::measure(&vault, runs)?,
             "append" => append::measure(&vault, runs, progress)?,
             "search" => search::measure(&vault, runs)?,
+            "recall" => recall::measure(&vault, runs)?,
             "encryption" => tax::measure(&vault, runs, progress)?,
             _ => start::measure(&vault, runs)?,
         });

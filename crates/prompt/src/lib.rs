@@ -8,7 +8,7 @@
 //! 2. tools and memory, where a [`ContextProvider`] gives some;
 //! 3. history in whole exchanges, chosen by a [`Strategy`];
 //! 4. the user's text;
-//! 5. trailing, never stored: current time and anchor.
+//! 5. trailing, never stored: recalled messages, goals, current time and anchor.
 
 mod anchor;
 mod block;
@@ -20,6 +20,7 @@ mod goals;
 mod history;
 mod persona;
 mod provider;
+mod recall;
 mod render;
 mod strategy;
 mod tokens;
@@ -32,6 +33,7 @@ pub use error::PromptError;
 pub use exchange::{Exchange, exchanges};
 pub use goals::Goals;
 pub use provider::{ContextProvider, Wanted};
+pub use recall::{Question, RANKING, RECALL, Ranked, Ranking, Recall, best, is_follow_up, question, ranked};
 pub use strategy::{ComposeRequest, Composition, Full, SlidingWindow, Strategy, TurnComplete, Window, WindowRequest, Work};
 pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
 

@@ -6,6 +6,7 @@ pub(crate) mod replies;
 mod reply;
 mod strategy;
 
+use crate::recall::{citations, recalled_in};
 use crate::session::{Session, private::mirror};
 use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
@@ -152,6 +153,7 @@ impl Service {
         sink(ChatEvent::Ended { message, error });
         if is_whole {
             self.title_later(plan.conversation.id);
+            self.compare_later(plan.home.id);
         }
         Ok(())
     }
@@ -257,7 +259,8 @@ impl Service {
             session.write(move |w| w.delete_draft(reply_id)).await?;
             return Ok(None);
         }
-        let message = self.reply_message(plan, reply_id, ending.status, ending.grown);
+        let mut message = self.reply_message(plan, reply_id, ending.status, ending.grown);
+        let recalled = recalled_in(&plan.prompt);
         let talked_to = plan.talked_to();
         let stored = if session.is_private(plan.conversation.id) {
             session.write(move |w| touch(w, &talked_to, now)).await?;
@@ -266,6 +269,7 @@ impl Service {
             session
                 .write(move |w| {
                     w.delete_draft(reply_id)?;
+                    message.citations = citations(w, &recalled)?;
                     let stored = w.insert_message(message)?;
                     touch(w, &talked_to, now)?;
                     Ok(stored)
@@ -292,6 +296,7 @@ impl Service {
             created_at: self.now(),
             sibling_ids: vec![id],
             vote: None,
+            citations: Vec::new(),
         }
     }
 }

@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_counts", sql: include_str!("../migrations/0003_counts.sql") },
     Migration { name: "0004_message_counts", sql: include_str!("../migrations/0004_message_counts.sql") },
     Migration { name: "0005_strategies", sql: include_str!("../migrations/0005_strategies.sql") },
+    Migration { name: "0008_recall", sql: include_str!("../migrations/0008_recall.sql") },
 ];
 
 /// The schema this build reads and writes.

@@ -4,6 +4,7 @@ use super::found::{Found, Past};
 use super::strategy::strategy_of;
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
+use crate::recall::{Asked, Recalled, sent};
 use crate::session::private::Item;
 use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
@@ -39,6 +40,8 @@ struct Question<'a> {
     /// What it follows.
     parent: Option<MessageId>,
     text: &'a str,
+    /// Whether older messages are looked for, which takes its time.
+    recalls: bool,
 }
 
 impl Question<'_> {
@@ -77,6 +80,7 @@ impl Service {
             conversation: id,
             parent,
             text: &text,
+            recalls: true,
         };
         let mut prompt = self.prompt_after(&session, &question, found.past).await;
         // Only here is the provider waited for before the message is stored: a refusal for a guess would be worse.
@@ -88,6 +92,7 @@ impl Service {
                 conversation: id,
                 parent,
                 text: &text,
+                recalls: true,
             };
             prompt = self.prompt(&session, &question).await;
         }
@@ -123,7 +128,7 @@ impl Service {
         let chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let conversation = conversation_id.unwrap_or_else(|| ConversationId::from_parts(self.now(), self.random()));
         let (context, revision, parent) = (&found.context, &found.revision, found.parent);
-        let question = Question { context, revision, chosen: &chosen, conversation, parent, text: &text };
+        let question = Question { context, revision, chosen: &chosen, conversation, parent, text: &text, recalls: false };
         Ok(self.prompt_after(&session, &question, found.past).await?.meter)
     }
 
@@ -205,7 +210,7 @@ impl Service {
         if past.start != session.window_start(question.conversation, &question.window_key()) {
             return self.prompt(session, question).await;
         }
-        self.build(session, question, &past)
+        self.build_with_recall(session, question, &past).await
     }
 
     /// Builds the prompt.
@@ -213,10 +218,37 @@ impl Service {
         let start = session.window_start(question.conversation, &question.window_key());
         let (leaf, context) = (question.parent, question.context.clone());
         let past = session.records(question.conversation).read(move |r| Past::read(r, leaf, start, &context)).await?;
-        self.build(session, question, &past)
+        self.build_with_recall(session, question, &past).await
     }
 
-    fn build(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<Prompt, ServiceError> {
+    /// Builds the prompt, and once more with what is recalled: only the first one says which messages are
+    /// sent anyway.
+    async fn build_with_recall(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<Prompt, ServiceError> {
+        let prompt = self.build(session, question, past, &Recalled::default())?;
+        if !question.recalls || !question.context.memory.recall.on {
+            return Ok(prompt);
+        }
+        let before = past.texts.iter().rfind(|said| said.text.role == Role::User).map(|said| said.text.content.as_str());
+        let asked = Asked {
+            context: question.context,
+            is_local: question.chosen.is_local(),
+            conversation: question.conversation,
+            parent: question.parent,
+            text: question.text,
+            before,
+            sent: sent(&prompt),
+        };
+        let recalled = self.recalled(session, asked).await;
+        if recalled.is_nothing() { Ok(prompt) } else { self.build(session, question, past, &recalled) }
+    }
+
+    fn build(
+        &self,
+        session: &Session,
+        question: &Question<'_>,
+        past: &Past,
+        recalled: &Recalled,
+    ) -> Result<Prompt, ServiceError> {
         let (context, chosen) = (question.context, question.chosen);
         let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
         let counter = Calibrated::new(O200k, counting.factor);
@@ -237,7 +269,8 @@ impl Service {
         let turn = u32::try_from(asked).unwrap_or(u32::MAX).saturating_add(past.earlier.div_ceil(2));
         let strategy = strategy_of(context)?;
         let goals = Goals(&context.memory.goals);
-        let providers: [&dyn ContextProvider; 1] = [&goals];
+        let recall = recalled.provider();
+        let providers: [&dyn ContextProvider; 2] = [&recall, &goals];
         let prompt = Builder::new(BuildInput {
             revision: question.revision,
             history: &counted,
@@ -272,6 +305,7 @@ impl Service {
             conversation: plan.conversation.id,
             parent: asked.parent_id,
             text: &asked.content,
+            recalls: true,
         };
         self.prompt(session, &question).await
     }
@@ -318,6 +352,7 @@ impl Service {
             created_at: now,
             sibling_ids: vec![id],
             vote: None,
+            citations: Vec::new(),
         }
     }
 }

@@ -20,12 +20,14 @@ pub(crate) mod portion;
 mod preset;
 mod provider;
 mod purge;
+mod recall;
 mod search;
 mod settings;
 mod statistics;
 mod tag;
 mod trash;
 pub(crate) mod tree;
+mod vector;
 mod walk;
 
 #[cfg(test)]

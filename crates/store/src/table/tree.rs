@@ -82,7 +82,7 @@ impl ReadHandle<'_> {
              FROM branch b CROSS JOIN messages m ON m.key = b.key"
         );
         let mut path = self
-            .all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(18)?, message(row)?, row.get::<_, bool>(19)?)))?;
+            .all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(19)?, message(row)?, row.get::<_, bool>(20)?)))?;
         if path.is_empty() {
             return Err(StoreError::not_found(Noun::Message, leaf));
         }

@@ -10,6 +10,7 @@ mod notes;
 mod opening;
 mod paging;
 mod portions;
+mod recalling;
 mod room;
 mod searching;
 mod secrecy;
