@@ -3,8 +3,10 @@
 use crate::engine;
 use crate::error::BenchError;
 use crate::prompt;
+use crate::recall;
 use crate::report::{Progress, Report};
 use crate::{start, store};
+use std::path::PathBuf;
 
 /// First argument of the child that is the engine; no workload has this name.
 pub const ENGINE_CHILD: &str = "engine-child";
@@ -30,11 +32,13 @@ pub enum Workload {
     Prompt,
     /// The start of the app.
     Start,
+    /// Finding older messages.
+    Recall,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 4] = [
+    const ALL: [(&'static str, Self, &'static str); 5] = [
         (
             "engine",
             Self::Engine,
@@ -44,7 +48,12 @@ impl Workload {
             "store",
             Self::Store,
             "a vault of a million messages (--messages N) beside raw SQLCipher statements: lists, opening, appending, search, \
-             encryption, start. It is seeded once, in the cache folder, under a key that is a constant of the benchmark",
+             recall, encryption, start. It is seeded once, in the cache folder, under a key that is a constant of the benchmark",
+        ),
+        (
+            "recall",
+            Self::Recall,
+            "questions about what was said, beside plain BM25: a set that is made up, or FILE of LoCoMo's form",
         ),
         (
             "prompt",
@@ -64,6 +73,7 @@ impl Workload {
                 store::run(arguments.messages, arguments.runs, arguments.part.as_deref(), Progress::new(arguments.json))
             }
             Self::Start => start::run(arguments.messages, arguments.runs, Progress::new(arguments.json)),
+            Self::Recall => recall::run(arguments.file.as_deref(), Progress::new(arguments.json)),
         }
     }
 
@@ -74,6 +84,7 @@ impl Workload {
             Self::Store => &store::PARTS,
             Self::Prompt => &prompt::PARTS,
             Self::Start => &[],
+            Self::Recall => &[],
         }
     }
 }
@@ -91,6 +102,8 @@ pub struct Arguments {
     pub messages: usize,
     /// The one part to measure; all of them without it.
     pub part: Option<String>,
+    /// The data of the workload `recall`; what is made up without it.
+    pub file: Option<PathBuf>,
 }
 
 /// Reads the arguments after the program's name.
@@ -98,7 +111,7 @@ pub struct Arguments {
 /// # Errors
 /// [`BenchError::Usage`] with the workloads that exist.
 pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
-    let (mut workload, mut json, mut runs, mut messages, mut part) = (None, false, DEFAULT_RUNS, None, None);
+    let (mut workload, mut json, mut runs, mut messages, mut part, mut file) = (None, false, DEFAULT_RUNS, None, None, None);
     let mut left = given.iter();
     while let Some(argument) = left.next() {
         match argument.as_str() {
@@ -114,6 +127,7 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
             "--part" => part = Some(left.next().cloned().ok_or_else(|| usage("--part takes the name of a part."))?),
             flag if flag.starts_with('-') => return Err(usage(&format!("There is no option {flag}."))),
             name if workload.is_none() => workload = Some(named(name)?),
+            path if workload == Some(Workload::Recall) && file.is_none() => file = Some(PathBuf::from(path)),
             extra => return Err(usage(&format!("One workload at a time: '{extra}' is too much."))),
         }
     }
@@ -124,7 +138,7 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     if messages.is_some() && workload == Workload::Engine {
         return Err(usage("--messages belongs to the workloads store and start."));
     }
-    Ok(Arguments { workload, json, runs, messages: messages.unwrap_or(DEFAULT_MESSAGES), part })
+    Ok(Arguments { workload, json, runs, messages: messages.unwrap_or(DEFAULT_MESSAGES), part, file })
 }
 
 fn within(text: &str, range: std::ops::RangeInclusive<usize>) -> Option<usize> {
@@ -138,7 +152,7 @@ fn named(name: &str) -> Result<Workload, BenchError> {
 
 fn usage(reason: &str) -> BenchError {
     let mut message =
-        format!("{reason}\nusage: evenkeel-bench NAME [--json] [--runs N] [--messages N] [--part PART]\nNAME is one of:");
+        format!("{reason}\nusage: evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--part PART]\nNAME is one of:");
     for (name, _, purpose) in Workload::ALL {
         message.push_str(&format!("\n  {name}  {purpose}"));
     }
@@ -156,7 +170,7 @@ mod tests {
 
     #[test]
     fn options_stand_before_or_after_the_name() {
-        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3, messages: 1_000_000, part: None };
+        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3, messages: 1_000_000, part: None, file: None };
         assert_eq!(parsed("engine --json --runs 3").unwrap(), expected);
         assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
         assert_eq!(parsed("engine --json --runs 3 --part calm").unwrap().part.as_deref(), Some("calm"));
@@ -164,6 +178,8 @@ mod tests {
         assert_eq!(parsed("start --messages 5000").unwrap().workload, Workload::Start);
         let store = parsed("store --messages 5000 --part append").unwrap();
         assert_eq!((store.workload, store.messages, store.part.as_deref()), (Workload::Store, 5_000, Some("append")));
+        let recall = parsed("recall --json locomo10.json").unwrap();
+        assert_eq!((recall.workload, recall.file), (Workload::Recall, Some(PathBuf::from("locomo10.json"))));
     }
 
     #[test]
@@ -172,6 +188,7 @@ mod tests {
             "",
             "engin",
             "engine search",
+            "recall a.json b.json",
             "engine --runs",
             "engine --runs 0",
             "engine --runs 1001",

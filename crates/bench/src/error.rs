@@ -48,6 +48,14 @@ pub enum BenchError {
     /// An answer lacks what is measured.
     #[error("The measurement is worthless: {0}. Try again; if it stays, the workload is wrong.")]
     Worthless(String),
+    /// A data file is not what it should be.
+    #[error("The file {path} holds no questions about conversations: {reason}. Give a file of LoCoMo's form.")]
+    DataFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The result has no JSON form.
     #[error("The result could not be written as JSON: {0}. Run without --json.")]
     Json(#[from] serde_json::Error),

@@ -1,7 +1,7 @@
 //! Workloads of Evenkeel beside their peers.
 //!
 //! ```text
-//! evenkeel-bench NAME [--json] [--runs N] [--messages N] [--part PART]
+//! evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--part PART]
 //! ```
 //!
 //! Prints a table of metric, value, target and whether it was reached; `--json` prints nothing but
@@ -14,6 +14,7 @@ mod engine;
 mod error;
 mod prompt;
 mod python;
+mod recall;
 mod report;
 mod start;
 mod statistics;

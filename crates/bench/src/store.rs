@@ -8,7 +8,8 @@ mod lists;
 mod open;
 pub mod population;
 pub mod profile;
-mod raw;
+pub mod raw;
+mod recall;
 mod search;
 mod start;
 mod tax;
@@ -22,7 +23,7 @@ use uuid::Uuid;
 use vault::Vault;
 
 /// What can be measured alone.
-pub const PARTS: [&str; 6] = ["lists", "open", "append", "search", "encryption", "start"];
+pub const PARTS: [&str; 7] = ["lists", "open", "append", "search", "recall", "encryption", "start"];
 
 const STORE: &str = "store";
 const RAW: &str = "raw SQLCipher";
@@ -38,6 +39,7 @@ pub fn run(messages: usize, runs: usize, part: Option<&str>, progress: Progress)
             "open" => open::measure(&vault, runs, progress)?,
             "append" => append::measure(&vault, runs, progress)?,
             "search" => search::measure(&vault, runs)?,
+            "recall" => recall::measure(&vault, runs)?,
             "encryption" => tax::measure(&vault, runs, progress)?,
             _ => start::measure(&vault, runs)?,
         });

@@ -20,6 +20,7 @@ mod message;
 mod model;
 mod phrase;
 mod preset;
+mod recall;
 mod receipt;
 mod redaction;
 mod search;
@@ -47,9 +48,11 @@ pub use lifetime::{
     TrashEntry, expire_due, moved, purge_allowance, purge_step, trash_due, warning_due, within_allowance,
 };
 pub use limits::{FieldError, Limits};
-pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
+pub use message::{Citation, Message, MessageStatus, Role, TokenCount, Usage, Vote, beginning};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
+pub use phrase::plain_word;
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
+pub use recall::{Meaning, RecallCandidate, RecallFound, RecallWish, RecallWord};
 pub use receipt::{
     BlockKind, Compared, Origin, Preview, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, RequestText, StrategyUsed,
     TextEdit, sha256_hex,

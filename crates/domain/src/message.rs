@@ -127,4 +127,47 @@ pub struct Message {
     pub sibling_ids: Vec<MessageId>,
     /// The user's judgement of it; beside the message, not a part of what is immutable.
     pub vote: Option<Vote>,
+    /// Older messages that were sent with the question, those that are still there.
+    #[serde(default)]
+    pub citations: Vec<Citation>,
+}
+
+/// An older message that a reply had before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct Citation {
+    /// The message.
+    pub message_id: MessageId,
+    /// Its conversation.
+    pub conversation_id: ConversationId,
+    /// How it begins, on one line: at most 80 characters.
+    pub beginning: String,
+    /// When it was stored.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Citation {
+    /// Most characters of a beginning.
+    const BEGINNING: usize = 80;
+
+    /// Cites a message by what its text begins with.
+    #[must_use]
+    pub fn of(message_id: MessageId, conversation_id: ConversationId, text: &str, created_at: DateTime<Utc>) -> Self {
+        Self { message_id, conversation_id, beginning: beginning(text, Self::BEGINNING), created_at }
+    }
+}
+
+/// How a text begins, on one line, in at most so many characters.
+#[must_use]
+pub fn beginning(text: &str, most: usize) -> String {
+    let line = |character: char| if character.is_whitespace() || character.is_control() { ' ' } else { character };
+    let mut characters = text.trim().chars().map(line);
+    let mut begun: String = characters.by_ref().take(most.saturating_sub(1)).collect();
+    match (characters.next(), characters.next()) {
+        (Some(last), None) => begun.push(last),
+        (Some(_), Some(_)) => begun = format!("{}…", begun.trim_end()),
+        _ => {}
+    }
+    begun
 }

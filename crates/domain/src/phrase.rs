@@ -13,6 +13,21 @@ use std::collections::HashMap;
 mod fold;
 use fold::{Class, class, fold};
 
+/// A word in small letters without marks, as the full-text index compares it; letters that are two in
+/// other writings, such as `ß`, stay as they are.
+#[must_use]
+pub fn plain_word(word: &str) -> String {
+    let mut plain = String::with_capacity(word.len());
+    for c in word.chars() {
+        match c {
+            'ß' | 'æ' | 'œ' | 'þ' => plain.push(c),
+            '\u{300}'..='\u{36f}' => {}
+            _ => fold(c, |letter| plain.push(letter)),
+        }
+    }
+    plain
+}
+
 /// One word, or the end of a sentence (then `from == to`).
 #[derive(Debug, Clone, Copy)]
 struct Span {

@@ -2,7 +2,7 @@
 
 use crate::exchange::{is_blank, tail_within};
 use crate::{Block, BlockKind, Composition, Exchange, FRAME_TOKENS, HistoryMessage, Origin, Strategy, Window};
-use evenkeel_domain::{Leaving, MessageId, Role};
+use evenkeel_domain::{Leaving, MessageId, Role, beginning};
 
 /// Most characters of a message that is to leave.
 const BEGINNING: usize = 80;
@@ -59,21 +59,8 @@ impl Source<'_> {
         let messages = self.messages[messages].iter().filter(|message| !is_blank(message));
         let first = messages.clone().next()?;
         let count = u32::try_from(messages.count()).unwrap_or(u32::MAX);
-        Some(Leaving { messages: count, first_id: first.id, beginning: beginning(first.content) })
+        Some(Leaving { messages: count, first_id: first.id, beginning: beginning(first.content, BEGINNING) })
     }
-}
-
-/// How a text begins, on one line.
-fn beginning(text: &str) -> String {
-    let line = |character: char| if character.is_whitespace() || character.is_control() { ' ' } else { character };
-    let mut characters = text.trim().chars().map(line);
-    let mut begun: String = characters.by_ref().take(BEGINNING - 1).collect();
-    match (characters.next(), characters.next()) {
-        (Some(last), None) => begun.push(last),
-        (Some(_), Some(_)) => begun = format!("{}…", begun.trim_end()),
-        _ => {}
-    }
-    begun
 }
 
 /// Holds any strategy's choice to what the request can take.

@@ -8,7 +8,7 @@
 //! 2. tools and memory, where a [`ContextProvider`] gives some;
 //! 3. history in whole exchanges, chosen by a [`Strategy`];
 //! 4. the user's text;
-//! 5. trailing, never stored: current time and anchor.
+//! 5. trailing, never stored: recalled messages, goals, current time and anchor.
 
 mod anchor;
 mod block;
@@ -21,6 +21,7 @@ mod goals;
 mod history;
 mod persona;
 mod provider;
+mod recall;
 mod receipt;
 mod redaction;
 mod render;
@@ -37,6 +38,7 @@ pub use follow_up::{FollowUpInput, follow_up, wanted};
 pub use goals::Goals;
 pub use persona::system_text;
 pub use provider::{ContextProvider, Wanted};
+pub use recall::{Question, RANKING, RECALL, Ranked, Ranking, Recall, best, is_follow_up, question, ranked};
 pub use receipt::{Rebuilt, edited, rebuilt};
 pub use redaction::{Redacted, Redactor, apply_edits};
 pub use strategy::{ComposeRequest, Composition, Full, SlidingWindow, Strategy, TurnComplete, Window, WindowRequest, Work};

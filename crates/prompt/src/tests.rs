@@ -3,6 +3,7 @@
 mod blocks;
 mod counting;
 mod invariants;
+mod recall;
 mod receipts;
 mod reuse;
 mod snapshots;

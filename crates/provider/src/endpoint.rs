@@ -90,7 +90,7 @@ impl Endpoint {
         let path = url.path().trim_end_matches('/').to_owned();
         let path = match self.kind {
             ProviderKind::OpenaiCompatible | ProviderKind::Engine => {
-                let path = cut(&path, &["/chat/completions", "/models"]);
+                let path = cut(&path, &["/chat/completions", "/embeddings", "/models"]);
                 if path.is_empty() { "/v1".to_owned() } else { path.to_owned() }
             }
             ProviderKind::Anthropic => format!("{}/v1", cut(cut(&path, &["/messages"]), &["/v1"])),

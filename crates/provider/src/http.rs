@@ -27,6 +27,8 @@ const USER_AGENT: &str = concat!("Evenkeel/", env!("CARGO_PKG_VERSION"));
 pub enum Purpose {
     /// A reply.
     Chat,
+    /// What texts mean.
+    Embedding,
     /// The list of a provider's models.
     Models,
     /// The search for servers on this machine.
@@ -41,6 +43,7 @@ impl Purpose {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
+            Self::Embedding => "embedding",
             Self::Models => "models",
             Self::Detection => "detection",
             Self::Engine => "engine",

@@ -9,6 +9,7 @@ pub(crate) mod replies;
 mod reply;
 mod strategy;
 
+use crate::recall::{citations, recalled_in};
 use crate::session::{Session, private::mirror};
 use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
@@ -161,6 +162,7 @@ impl Service {
         sink(ChatEvent::Ended { message, error });
         if is_whole {
             self.title_later(plan.conversation.id);
+            self.compare_later(plan.home.id);
         }
         Ok(())
     }
@@ -268,7 +270,8 @@ impl Service {
             session.write(move |w| w.delete_draft(reply_id)).await?;
             return Ok(None);
         }
-        let message = self.reply_message(plan, reply_id, ending.status, ending.grown);
+        let mut message = self.reply_message(plan, reply_id, ending.status, ending.grown);
+        let recalled = recalled_in(&plan.prompt);
         let (talked_to, receipt) = (plan.talked_to(), ending.receipt);
         let stored = if session.is_private(plan.conversation.id) {
             session.write(move |w| touch(w, &talked_to, now)).await?;
@@ -277,6 +280,7 @@ impl Service {
             session
                 .write(move |w| {
                     w.delete_draft(reply_id)?;
+                    message.citations = citations(w, &recalled)?;
                     let stored = store_reply(w, message, receipt)?;
                     touch(w, &talked_to, now)?;
                     Ok(stored)
@@ -303,6 +307,7 @@ impl Service {
             created_at: self.now(),
             sibling_ids: vec![id],
             vote: None,
+            citations: Vec::new(),
         }
     }
 }

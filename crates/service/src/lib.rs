@@ -22,6 +22,7 @@ mod preset;
 mod private;
 mod provider;
 mod read_only;
+mod recall;
 mod receipt;
 mod recent;
 mod scheduler;
@@ -74,6 +75,8 @@ struct Inner {
     options: ServiceOptions,
     http: HttpClient,
     engine: Supervisor,
+    /// A second one: loading its model never costs the one that answers its place.
+    embedding_engine: Supervisor,
     replies: Replies,
     gate: vault::Gate,
     vault_states: broadcast::Sender<VaultState>,
@@ -95,11 +98,14 @@ impl Service {
     /// # Errors
     /// No HTTP client could be made (the system's certificates cannot be read).
     pub fn new(options: ServiceOptions) -> Result<Self, ServiceError> {
-        let engine = Supervisor::new(SupervisorOptions {
-            args: options.engine_args.clone(),
-            idle: options.engine_idle,
-            ..SupervisorOptions::new(options.engine_program.clone())
-        });
+        let supervisor = || {
+            Supervisor::new(SupervisorOptions {
+                args: options.engine_args.clone(),
+                idle: options.engine_idle,
+                ..SupervisorOptions::new(options.engine_program.clone())
+            })
+        };
+        let (engine, embedding_engine) = (supervisor(), supervisor());
         let (notices, _) = broadcast::channel(64);
         let (changes, _) = broadcast::channel(1_024);
         let (vault_states, _) = broadcast::channel(64);
@@ -113,6 +119,7 @@ impl Service {
         Ok(Self(Arc::new(Inner {
             http: HttpClient::new(None),
             engine,
+            embedding_engine,
             replies: Replies::default(),
             gate: vault::Gate::new(vault_states.clone()),
             vault_states,
@@ -158,6 +165,7 @@ impl Service {
         self.stop_jobs().await;
         self.finish_replies().await;
         self.engine().shutdown().await;
+        self.embedding_engine().shutdown().await;
         self.0.gate.close();
     }
 
@@ -200,6 +208,10 @@ impl Service {
 
     pub(crate) fn engine(&self) -> &Supervisor {
         &self.0.engine
+    }
+
+    pub(crate) fn embedding_engine(&self) -> &Supervisor {
+        &self.0.embedding_engine
     }
 
     pub(crate) fn known_files(&self) -> &model::KnownFiles {

@@ -209,7 +209,8 @@ impl Service {
         })
     }
 
-    async fn engine_file(&self, name: &str) -> Result<PathBuf, ServiceError> {
+    /// The file of a model of the engine.
+    pub(crate) async fn engine_file(&self, name: &str) -> Result<PathBuf, ServiceError> {
         let missing = |place: String| {
             let message =
                 format!("the model file {place} is not there; add it again under Settings, Models, or choose another model");

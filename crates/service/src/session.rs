@@ -4,6 +4,7 @@ mod factors;
 pub(crate) mod private;
 
 use crate::chat::Grown;
+use crate::recall::Meanings;
 use crate::{ServiceError, recent::Recent};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Receipt, Settings, StrategyChoice};
@@ -39,6 +40,8 @@ pub(crate) struct Session {
     pub vault_id: Uuid,
     /// How the models count.
     pub factors: factors::Factors,
+    /// What messages mean, as far as it is kept in memory.
+    pub meanings: Meanings,
     settings: RwLock<Settings>,
     windows: Mutex<Recent<ConversationId, (WindowKey, MessageId)>>,
     private: OnceLock<Arc<Private>>,
@@ -64,6 +67,7 @@ impl Session {
             secrets,
             vault_id,
             factors,
+            meanings: Meanings::default(),
             settings: RwLock::new(settings),
             windows: Mutex::new(Recent::new(WINDOWS)),
             private: OnceLock::new(),

@@ -110,6 +110,7 @@ impl Service {
             self.stop_jobs().await;
             self.finish_replies().await;
             self.engine().unload().await;
+            self.embedding_engine().unload().await;
             self.0.gate.set(Phase::Closed(VaultState::LockedByUser, None));
         }
         self.status()

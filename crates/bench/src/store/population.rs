@@ -114,6 +114,7 @@ impl Thread {
             created_at: time,
             sibling_ids: Vec::new(),
             vote: None,
+            citations: Vec::new(),
         };
         (self.leaf, self.length) = (Some(message.id), self.length + 1);
         message

@@ -4,6 +4,7 @@ use super::found::{Found, Past};
 use super::strategy::Wished;
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
+use crate::recall::{Asked, Recalled, sent};
 use crate::session::private::Item;
 use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
@@ -39,6 +40,8 @@ struct Question<'a> {
     /// What it follows.
     parent: Option<MessageId>,
     text: &'a str,
+    /// Whether older messages are looked for, which takes its time.
+    recalls: bool,
 }
 
 impl<'a> Question<'a> {
@@ -50,7 +53,7 @@ impl<'a> Question<'a> {
         text: &'a str,
     ) -> Self {
         let ((context, revision), (conversation, parent)) = (parties, place);
-        Self { context, revision, chosen, conversation, parent, text }
+        Self { context, revision, chosen, conversation, parent, text, recalls: true }
     }
 
     fn window_key(&self) -> WindowKey {
@@ -125,7 +128,7 @@ impl Service {
         let chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let conversation = conversation_id.unwrap_or_else(|| ConversationId::from_parts(self.now(), self.random()));
         let place = (conversation, found.parent);
-        let question = Question::new((&found.context, &found.revision), &chosen, place, &text);
+        let question = Question { recalls: false, ..Question::new((&found.context, &found.revision), &chosen, place, &text) };
         Ok(self.prompt_after(&session, &question, found.past).await?.meter)
     }
 
@@ -197,8 +200,7 @@ impl Service {
         if past.start != session.window_start(question.conversation, &question.window_key()) {
             return self.prompt(session, question).await;
         }
-        let wished = self.strategy_of(session, question.context, question.conversation).await?;
-        self.build(session, question, &past, wished)
+        self.build_with_recall(session, question, &past).await
     }
 
     /// Builds the prompt.
@@ -206,11 +208,39 @@ impl Service {
         let start = session.window_start(question.conversation, &question.window_key());
         let (leaf, context) = (question.parent, question.context.clone());
         let past = session.records(question.conversation).read(move |r| Past::read(r, leaf, start, &context)).await?;
-        let wished = self.strategy_of(session, question.context, question.conversation).await?;
-        self.build(session, question, &past, wished)
+        self.build_with_recall(session, question, &past).await
     }
 
-    fn build(&self, session: &Session, question: &Question<'_>, past: &Past, wished: Wished) -> Result<Prompt, ServiceError> {
+    /// Builds the prompt, and once more with what is recalled: only the first one says which messages are
+    /// sent anyway.
+    async fn build_with_recall(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<Prompt, ServiceError> {
+        let wished = self.strategy_of(session, question.context, question.conversation).await?;
+        let prompt = self.build(session, question, past, &wished, &Recalled::default())?;
+        if !question.recalls || !question.context.memory.recall.on {
+            return Ok(prompt);
+        }
+        let before = past.texts.iter().rfind(|said| said.text.role == Role::User).map(|said| said.text.content.as_str());
+        let asked = Asked {
+            context: question.context,
+            is_local: question.chosen.is_local(),
+            conversation: question.conversation,
+            parent: question.parent,
+            text: question.text,
+            before,
+            sent: sent(&prompt),
+        };
+        let recalled = self.recalled(session, asked).await;
+        if recalled.is_nothing() { Ok(prompt) } else { self.build(session, question, past, &wished, &recalled) }
+    }
+
+    fn build(
+        &self,
+        session: &Session,
+        question: &Question<'_>,
+        past: &Past,
+        wished: &Wished,
+        recalled: &Recalled,
+    ) -> Result<Prompt, ServiceError> {
         let (context, chosen) = (question.context, question.chosen);
         let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
         let counter = Calibrated::new(O200k, counting.factor);
@@ -229,9 +259,9 @@ impl Service {
         let asked = counted.iter().filter(|message| message.role == Role::User).count() + 1;
         // Of what was not read, every second message counts as one of the user's.
         let turn = u32::try_from(asked).unwrap_or(u32::MAX).saturating_add(past.earlier.div_ceil(2));
-        let Wished { strategy, instead_of } = wished;
         let goals = Goals(&context.memory.goals);
-        let providers: [&dyn ContextProvider; 1] = [&goals];
+        let recall = recalled.provider();
+        let providers: [&dyn ContextProvider; 2] = [&recall, &goals];
         let prompt = Builder::new(BuildInput {
             revision: question.revision,
             history: &counted,
@@ -251,8 +281,8 @@ impl Service {
             counter: if counting.is_exact { &O200k } else { &counter },
             counts_are_estimates: !counting.is_exact,
         })
-        .strategy(strategy.as_ref())
-        .instead_of(instead_of)
+        .strategy(wished.strategy.as_ref())
+        .instead_of(wished.instead_of.clone())
         .providers(&providers)
         .build()?;
         Ok(prompt)
@@ -308,6 +338,7 @@ impl Service {
             created_at: now,
             sibling_ids: vec![id],
             vote: None,
+            citations: Vec::new(),
         }
     }
 }

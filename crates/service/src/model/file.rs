@@ -73,6 +73,7 @@ impl Service {
                 return Err(ErrorBody::new(ErrorCode::Busy, message).with("name", name).into());
             }
             self.engine().unload().await;
+            self.embedding_engine().unload().await;
         }
         self.forget_file(row.id, name).await?;
         if removal.deletes_file {
@@ -128,7 +129,7 @@ impl Service {
             name: name.to_owned(),
             deletes_file: lies_in.map_err(|error| ServiceError::internal("looking for a model file", &error))?,
             is_default: chosen.is_some_and(|chosen| chosen.provider_id == engine && chosen.model == name),
-            is_loaded: self.engine().may_use(Path::new(&row.path)),
+            is_loaded: [self.engine(), self.embedding_engine()].iter().any(|engine| engine.may_use(Path::new(&row.path))),
             path: row.path.clone(),
         };
         Ok((row, removal))

@@ -33,6 +33,7 @@ fn message(number: u8, parent: Option<u8>, role: Role, content: &str) -> Message
         created_at: at(i64::from(number)),
         sibling_ids: vec![message_id(number)],
         vote: None,
+        citations: Vec::new(),
     }
 }
 

@@ -187,5 +187,6 @@ fn interrupted(draft: ReplyDraft, now: DateTime<Utc>) -> Message {
         created_at: draft.updated_at.min(now),
         sibling_ids: Vec::new(),
         vote: None,
+        citations: Vec::new(),
     }
 }

@@ -1,11 +1,15 @@
 //! Messages: the rows of the tree. How they hang together is in `tree`.
 
 use super::feedback::vote;
-use crate::column::{bytes, id, maybe_id, maybe_revision, model, of_model, time, variant};
+use crate::column::{bytes, id, json, maybe_id, maybe_revision, model, of_model, time, variant};
 use crate::{Noun, ReadHandle, StoreError, WriteHandle};
-use evenkeel_domain::{ConversationId, Message, MessageId, MessageStatus, Role, TokenCount, Usage};
+use chrono::DateTime;
+use evenkeel_domain::{Citation, ConversationId, Message, MessageId, MessageStatus, Role, TokenCount, Usage};
+use rusqlite::types::ValueRef;
 use rusqlite::{Row, params};
+use serde::Deserialize;
 use std::collections::HashMap;
+use uuid::Uuid;
 
 pub(super) const ROLES: [Role; 3] = [Role::User, Role::Assistant, Role::System];
 const STATUSES: [MessageStatus; 4] =
@@ -16,7 +20,15 @@ macro_rules! message_columns {
     () => {
         "m.id, m.conversation_id, m.context_id, m.parent_id, m.role, m.content, m.reasoning, m.status, m.tokens, m.tokenizer, \
          m.revision_id, m.provider_id, m.model, m.prompt_tokens, m.completion_tokens, m.cached_tokens, m.created_at, \
-         (SELECT f.vote FROM feedback f WHERE f.message_id = m.id)"
+         (SELECT f.vote FROM feedback f WHERE f.message_id = m.id), \
+         CASE WHEN m.metadata IS NOT NULL THEN ( \
+             SELECT json_group_array (json_object ('messageId', lower (hex (s.id)), 'conversationId', lower (hex (s.conversation_id)), \
+                        'beginning', substr (s.content, 1, 400), 'createdAt', s.created_at) ORDER BY q.key) \
+             FROM json_each (m.metadata, '$.citations') q \
+             CROSS JOIN messages s ON s.id = unhex (json_extract (q.value, '$.messageId'), '-') \
+             CROSS JOIN conversations sv ON sv.id = s.conversation_id \
+             CROSS JOIN contexts sc ON sc.id = sv.context_id \
+             WHERE sv.deleted_at IS NULL AND sc.deleted_at IS NULL) END"
     };
 }
 pub(super) use message_columns;
@@ -48,7 +60,42 @@ pub(super) fn message(row: &Row<'_>) -> Result<Message, StoreError> {
         created_at: time(row, 16)?,
         sibling_ids: Vec::new(),
         vote: vote(row, 17)?,
+        citations: citations(row, 18)?,
     })
+}
+
+/// A citation as the query above writes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cited {
+    message_id: Uuid,
+    conversation_id: Uuid,
+    beginning: String,
+    created_at: i64,
+}
+
+/// Older messages that were sent for a reply: those that are neither deleted nor in the trash.
+fn citations(row: &Row<'_>, column: usize) -> Result<Vec<Citation>, StoreError> {
+    if row.get_ref(column)? == ValueRef::Null {
+        return Ok(Vec::new());
+    }
+    let cited = json::<Vec<Cited>>(row, column)?;
+    let citation = |one: Cited| {
+        let time = DateTime::from_timestamp_millis(one.created_at).unwrap_or_default();
+        Citation::of(one.message_id.into(), one.conversation_id.into(), &one.beginning, time)
+    };
+    Ok(cited.into_iter().map(citation).collect())
+}
+
+/// The facts that are kept with a message from its birth, as JSON.
+fn metadata(citations: &[Citation]) -> Option<String> {
+    if citations.is_empty() {
+        return None;
+    }
+    let cited = citations.iter().map(
+        |one| serde_json::json!({ "messageId": one.message_id.to_string(), "conversationId": one.conversation_id.to_string() }),
+    );
+    Some(serde_json::json!({ "citations": cited.collect::<Vec<_>>() }).to_string())
 }
 
 impl ReadHandle<'_> {
@@ -123,12 +170,12 @@ impl WriteHandle<'_> {
         let (tokens, tokenizer) = message.token_count.as_ref().map(|count| (count.tokens, count.tokenizer.as_str())).unzip();
         let inserted = self.try_execute(
             "INSERT INTO messages (key, id, conversation_id, context_id, parent_id, depth, role, content, reasoning, status, tokens,
-                 tokenizer, revision_id, provider_id, model, prompt_tokens, completion_tokens, cached_tokens, created_at)
+                 tokenizer, revision_id, provider_id, model, prompt_tokens, completion_tokens, cached_tokens, created_at, metadata)
              VALUES (
                  max (coalesce((SELECT max (key) FROM messages), 0), coalesce((SELECT max (key) FROM deleted_messages), 0)) + 1,
                  ?1, ?2, ?3, ?4,
                  coalesce((SELECT depth + 1 FROM messages WHERE conversation_id = ?2 AND id = ?4), 0),
-                 ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+                 ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
             params![
                 bytes(message.id.uuid()),
                 bytes(message.conversation_id.uuid()),
@@ -147,6 +194,7 @@ impl WriteHandle<'_> {
                 message.usage.map(|usage| usage.completion_tokens),
                 message.usage.and_then(|usage| usage.cached_tokens),
                 message.created_at.timestamp_millis(),
+                metadata(&message.citations),
             ],
         );
         if let Err(error) = inserted {

@@ -21,6 +21,7 @@ pub(crate) mod portion;
 mod preset;
 mod provider;
 mod purge;
+mod recall;
 mod receipt;
 mod search;
 mod settings;
@@ -29,6 +30,7 @@ mod strategy_state;
 mod tag;
 mod trash;
 pub(crate) mod tree;
+mod vector;
 mod walk;
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ fn message(number: u64) -> Message {
         created_at: at(number),
         sibling_ids: Vec::new(),
         vote: None,
+        citations: Vec::new(),
     }
 }
 

@@ -10,6 +10,7 @@ mod notes;
 mod opening;
 mod paging;
 mod portions;
+mod recalling;
 mod receipts;
 mod room;
 mod searching;

@@ -159,6 +159,7 @@ pub fn message(number: u64, parent: Option<u64>) -> Message {
         created_at: at(10 + i64::try_from(number).unwrap()),
         sibling_ids: vec![message_id(number)],
         vote: None,
+        citations: Vec::new(),
     }
 }
 
