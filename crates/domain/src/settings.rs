@@ -1,7 +1,7 @@
 //! The user's settings.
 
 use crate::limits::number;
-use crate::{ContextId, FeatureFlags, FieldError, Limits, ModelChoice};
+use crate::{ContextId, FeatureFlags, FieldError, Limits, ModelChoice, RedactionSettings};
 use serde::{Deserialize, Serialize};
 
 /// Light, dark, or what the system says.
@@ -51,6 +51,8 @@ pub struct Settings {
     pub automatic_titles: bool,
     /// How much a vault may hold.
     pub limits: Limits,
+    /// What is taken out of texts before they are stored or sent.
+    pub redaction: RedactionSettings,
 }
 
 impl Default for Settings {
@@ -70,6 +72,7 @@ impl Default for Settings {
             notification_content: false,
             automatic_titles: true,
             limits: Limits::default(),
+            redaction: RedactionSettings::default(),
         }
     }
 }
@@ -87,6 +90,7 @@ impl Settings {
             return Err(FieldError { field: "helplineRegion", value, range: "two capital letters such as DE, or empty".into() });
         }
         self.features.check()?;
+        self.redaction.check()?;
         self.limits.check()
     }
 }

@@ -5,9 +5,9 @@ use crate::history::{History, Source};
 use crate::persona::system_text;
 use crate::render::NOTE_TOKENS;
 use crate::{Block, BlockKind, Budget, ComposeRequest, ContextProvider, FRAME_TOKENS, Origin, PromptError};
-use crate::{SlidingWindow, Strategy, TokenCounter, Wanted, exchanges};
+use crate::{SlidingWindow, Strategy, TokenCounter, Wanted, exchanges, wanted};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{MessageId, Revision, Role, StrategyUsed, TextEdit, TokenMeter};
+use evenkeel_domain::{FollowUp, MessageId, Revision, Role, StrategyUsed, TextEdit, TokenMeter};
 use std::collections::HashSet;
 
 /// Per cent of the history budget from which the meter warns.
@@ -43,6 +43,8 @@ pub struct BuildInput<'a> {
     pub user_text: &'a str,
     /// What was replaced in it before it came here.
     pub user_edits: &'a [TextEdit],
+    /// Whether it goes on with what was said before, as far as that was asked.
+    pub follow_up: Option<&'a FollowUp>,
     /// The time to tell the model.
     pub now: DateTime<Utc>,
     /// The user's time zone, such as `Europe/Berlin`; characters that no zone has are dropped.
@@ -69,7 +71,7 @@ pub struct BuildInput<'a> {
 }
 
 /// A request, ready to be rendered for a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     /// Its parts in order, those left out among them.
     pub blocks: Vec<Block>,
@@ -85,6 +87,8 @@ pub struct Prompt {
     pub strategy: StrategyUsed,
     /// The time that it tells.
     pub built_at: DateTime<Utc>,
+    /// What was decided of the user's text.
+    pub follow_up: Option<FollowUp>,
 }
 
 /// Builds one prompt.
@@ -163,7 +167,8 @@ impl<'a> Builder<'a> {
         let instead_of = instead_of.or_else(|| strategy.fault().map(str::to_owned));
         let strategy = StrategyUsed { id: strategy.id().into(), version: strategy.version().into(), instead_of };
         let speaker = input.revision.name.trim().to_owned();
-        Ok(Prompt { blocks, window_start: history.start, meter, estimated, speaker, strategy, built_at: input.now })
+        let (window_start, follow_up) = (history.start, input.follow_up.cloned());
+        Ok(Prompt { blocks, window_start, meter, estimated, speaker, strategy, built_at: input.now, follow_up })
     }
 
     /// Memory and history in what is left of the request, and the history's budget.
@@ -177,6 +182,7 @@ impl<'a> Builder<'a> {
             exchanges: &groups,
             earlier: input.earlier,
             user_text: input.user_text,
+            need: input.follow_up.map(wanted).unwrap_or_default(),
             max_history_tokens: input.max_history_tokens,
             room,
             counter: input.counter,

@@ -38,7 +38,7 @@ pub use follow_up::{FollowUpInput, follow_up, wanted};
 pub use goals::Goals;
 pub use persona::system_text;
 pub use provider::{ContextProvider, Wanted};
-pub use recall::{Question, RANKING, RECALL, Ranked, Ranking, Recall, best, is_follow_up, question, ranked};
+pub use recall::{Question, RANKING, RECALL, Ranked, Ranking, Recall, best, question, ranked};
 pub use receipt::{Rebuilt, edited, rebuilt};
 pub use redaction::{Redacted, Redactor, apply_edits};
 pub use strategy::{ComposeRequest, Composition, Full, SlidingWindow, Strategy, TurnComplete, Window, WindowRequest, Work};

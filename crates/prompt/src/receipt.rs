@@ -82,6 +82,7 @@ fn prompt(receipt: &Receipt, texts: &[String]) -> Prompt {
         speaker: receipt.speaker.clone(),
         strategy: receipt.strategy.clone(),
         built_at: receipt.created_at,
+        follow_up: receipt.follow_up.clone(),
     }
 }
 

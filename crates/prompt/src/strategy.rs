@@ -4,6 +4,7 @@ mod full;
 mod sliding_window;
 
 use crate::{Block, Exchange, HistoryMessage, TokenCounter};
+use evenkeel_domain::HistoryNeed;
 
 pub use full::Full;
 pub use sliding_window::SlidingWindow;
@@ -20,6 +21,8 @@ pub struct ComposeRequest<'a> {
     pub earlier: u32,
     /// What the user wrote now.
     pub user_text: &'a str,
+    /// How much of the verbatim history it is worth.
+    pub need: HistoryNeed,
     /// The context's most tokens of history.
     pub max_history_tokens: u32,
     /// Tokens that the request has left for memory and history together; never exceeded.

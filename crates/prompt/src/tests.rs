@@ -77,6 +77,7 @@ pub(crate) fn input<'a>(revision: &'a Revision, history: &'a [HistoryMessage<'a>
         earlier: 0,
         user_text: "And now?",
         user_edits: &[],
+        follow_up: None,
         now: noon(),
         zone: "Europe/Berlin",
         maintain_personality: true,

@@ -8,6 +8,7 @@ mod receipt;
 pub(crate) mod replies;
 mod reply;
 mod strategy;
+mod wording;
 
 use crate::recall::{citations, recalled_in};
 use crate::session::{Session, private::mirror};
@@ -41,7 +42,7 @@ struct Question {
     conversation_id: ConversationId,
     message: Message,
     is_new: bool,
-    draft: Option<DraftKey>,
+    typed: Option<(DraftKey, String)>,
 }
 
 impl Question {
@@ -51,7 +52,7 @@ impl Question {
             conversation_id: plan.conversation.id,
             message: plan.user_message.clone(),
             is_new: plan.is_new_message,
-            draft: plan.draft,
+            typed: plan.typed.clone(),
         }
     }
 
@@ -62,7 +63,7 @@ impl Question {
         // A regenerated reply takes the place of the shown one only when it is stored: until
         // then, and if nothing comes, the branch stays as it is.
         let message = if self.is_new {
-            forget_typed(w, self.draft, &self.message.content)?;
+            forget_typed(w, self.typed)?;
             w.insert_message(self.message)?
         } else {
             self.message
@@ -355,8 +356,8 @@ fn touch(w: &mut WriteHandle<'_>, contexts: &[ContextId], now: DateTime<Utc>) ->
 }
 
 /// What was typed is forgotten once it is sent; what is typed since then stays.
-fn forget_typed(w: &mut WriteHandle<'_>, draft: Option<DraftKey>, sent: &str) -> Result<(), StoreError> {
-    let Some(key) = draft else { return Ok(()) };
+fn forget_typed(w: &mut WriteHandle<'_>, typed: Option<(DraftKey, String)>) -> Result<(), StoreError> {
+    let Some((key, sent)) = typed else { return Ok(()) };
     match w.composer_draft(key)? {
         Some(typed) if typed.text.trim() == sent.trim() => w.clear_composer_draft(key),
         _ => Ok(()),

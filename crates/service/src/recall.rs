@@ -10,7 +10,7 @@ pub(crate) use meaning::Meanings;
 use crate::session::Session;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{Citation, Context, ContextId, ConversationId, MessageId, RecallCandidate, RecallWish};
-use evenkeel_prompt::{Block, Origin, Prompt, RANKING, Recall, best, question, ranked};
+use evenkeel_prompt::{Block, Origin, Prompt, RANKING, Recall, Redactor, best, question, ranked};
 use evenkeel_store::{ReadHandle, StoreError};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -53,8 +53,12 @@ pub(crate) struct Asked<'a> {
     /// What the question follows.
     pub parent: Option<MessageId>,
     pub text: &'a str,
-    /// What the user said before it.
+    /// What the user said before it, where it goes on with that.
     pub before: Option<&'a str>,
+    /// Most messages that are brought back.
+    pub count: u32,
+    /// What finds texts that are not to be sent.
+    pub unwanted: Option<&'a Redactor>,
     /// What is sent anyway.
     pub sent: Vec<MessageId>,
 }
@@ -101,7 +105,16 @@ impl Service {
             }
         };
         let order = ranked(&question, &found, &nearest, &RANKING);
-        recalled.messages = best(&order, &found, asked.text, settings.count as usize, &RANKING);
+        recalled.messages = best(&order, &found, asked.text, asked.count as usize, &RANKING);
+        if let Some(unwanted) = asked.unwanted {
+            let found = recalled.messages.len();
+            recalled.messages.retain(|message| unwanted.redact(&message.text).edits.is_empty());
+            let kept_back = found - recalled.messages.len();
+            if kept_back > 0 {
+                recalled.note =
+                    Some(format!("{kept_back} recalled messages hold what is taken out before sending, and stay here"));
+            }
+        }
         recalled
     }
 

@@ -131,6 +131,7 @@ impl<'a> Place<'a> {
             earlier,
             user_text: USER_TEXT,
             user_edits: &[],
+            follow_up: None,
             now: chrono::DateTime::UNIX_EPOCH,
             zone: "Europe/Berlin",
             maintain_personality: true,

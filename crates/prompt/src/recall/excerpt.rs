@@ -8,7 +8,7 @@ use std::ops::Range;
 /// More of a message is not looked at.
 const REACH: usize = 100_000;
 /// What stands where something was left out.
-const CUT: &str = "…";
+pub(super) const CUT: &str = "…";
 
 /// The part of a text around the words of these stems, in at most so many tokens; the beginning where
 /// it has none of them. Marked where something was left out.

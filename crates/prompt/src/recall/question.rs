@@ -8,8 +8,6 @@ use std::collections::HashSet;
 
 /// More words than this are a text, not a question: the longest of them are looked for.
 const MOST_WORDS: usize = 24;
-/// A message with fewer words of its own leans on the one before it.
-const FEW_WORDS: usize = 3;
 /// What a word of the message before counts beside one of the message itself.
 const BEFORE: f32 = 0.5;
 /// More of a text is not looked at.
@@ -30,22 +28,16 @@ impl Question {
     }
 }
 
-/// The words of a message that say what it is about; for a follow-up those of the user's message
-/// before it too.
+/// The words of a message that say what it is about. `before` is the user's message before it, where
+/// this one cannot be understood without that; its words count half.
 #[must_use]
 pub fn question(text: &str, before: Option<&str>) -> Question {
     let mut found = content_words(text, 1.0);
-    if let Some(before) = before.filter(|_| found.len() < FEW_WORDS) {
+    if let Some(before) = before {
         let known: HashSet<String> = found.iter().map(|word| word.stem.clone()).collect();
         found.extend(content_words(before, BEFORE).into_iter().filter(|word| !known.contains(&word.stem)));
     }
     Question { words: found }
-}
-
-/// Whether a message says too little by itself to be understood without the one before it.
-#[must_use]
-pub fn is_follow_up(text: &str) -> bool {
-    content_words(text, 1.0).len() < FEW_WORDS
 }
 
 fn content_words(text: &str, weight: f32) -> Vec<RecallWord> {
@@ -95,8 +87,7 @@ mod tests {
         let words = question("And her dog?", Some("Where does my sister live now?")).words;
         let weighed: Vec<_> = words.iter().map(|word| (word.stem.as_str(), word.weight)).collect();
         assert_eq!(weighed, [("dog", 1.0), ("sist", 0.5), ("liv", 0.5)]);
-        assert_eq!(stems("Which colour has the garden fence?", Some("My sister left")), ["colour", "gard", "fenc"]);
-        assert!(is_follow_up("And then?") && !is_follow_up("Which colour has the garden fence?"));
+        assert_eq!(stems("Which colour has the garden fence?", None), ["colour", "gard", "fenc"]);
     }
 
     #[test]

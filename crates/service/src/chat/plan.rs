@@ -2,6 +2,7 @@
 
 use super::found::{Found, Past};
 use super::strategy::Wished;
+use super::wording::{self, Worded};
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
 use crate::recall::{Asked, Recalled, sent};
@@ -9,8 +10,8 @@ use crate::session::private::Item;
 use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
-    Revision, Role, SendRequest, StrategyChoice, TokenCount, TokenMeter,
+    Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, FollowUp, Message, MessageId,
+    MessageStatus, Revision, Role, SendRequest, StrategyChoice, TokenCount, TokenMeter,
 };
 use evenkeel_prompt::{BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, TokenCounter};
 
@@ -27,8 +28,8 @@ pub(crate) struct Plan {
     pub user_message: Message,
     pub is_new_message: bool,
     pub prompt: Prompt,
-    /// Where the text was typed.
-    pub draft: Option<DraftKey>,
+    /// Where the text was typed, and the text as it was typed.
+    pub typed: Option<(DraftKey, String)>,
 }
 
 /// What a prompt is made for.
@@ -42,6 +43,15 @@ struct Question<'a> {
     text: &'a str,
     /// Whether older messages are looked for, which takes its time.
     recalls: bool,
+}
+
+/// What a prompt is built from.
+struct Material<'a> {
+    past: &'a Past,
+    wished: &'a Wished,
+    worded: &'a Worded,
+    follow_up: &'a FollowUp,
+    recalled: Recalled,
 }
 
 impl<'a> Question<'a> {
@@ -77,13 +87,16 @@ impl Service {
         let found = self.found(&session, &request, known, strategy).await?;
         self.check_found(&request, &found)?;
         let mut chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
-        let (new_text, draft) = match request {
+        let (new_text, typed) = match request {
             SendRequest::New { context_id, conversation_id, text, .. } => {
-                (Some(text), Some(conversation_id.map_or(DraftKey::Context(context_id), DraftKey::Conversation)))
+                let place = conversation_id.map_or(DraftKey::Context(context_id), DraftKey::Conversation);
+                (Some(text.clone()), Some((place, text)))
             }
             SendRequest::Edit { text, .. } => (Some(text), None),
             SendRequest::Regenerate { .. } => (None, None),
         };
+        let unwanted = wording::before_storing(&session);
+        let new_text = new_text.map(|text| wording::worded(&text, unwanted.as_ref()).text);
         let is_new_message = new_text.is_some();
         let stored = found.message.filter(|_| !is_new_message);
         let text = new_text.or_else(|| stored.as_ref().map(|message| message.content.clone())).unwrap_or_default();
@@ -108,7 +121,7 @@ impl Service {
             user_message,
             is_new_message,
             prompt,
-            draft,
+            typed,
         })
     }
 
@@ -200,7 +213,7 @@ impl Service {
         if past.start != session.window_start(question.conversation, &question.window_key()) {
             return self.prompt(session, question).await;
         }
-        self.build_with_recall(session, question, &past).await
+        self.build_with_recall(session, question, past).await
     }
 
     /// Builds the prompt.
@@ -208,39 +221,48 @@ impl Service {
         let start = session.window_start(question.conversation, &question.window_key());
         let (leaf, context) = (question.parent, question.context.clone());
         let past = session.records(question.conversation).read(move |r| Past::read(r, leaf, start, &context)).await?;
-        self.build_with_recall(session, question, &past).await
+        self.build_with_recall(session, question, past).await
     }
 
     /// Builds the prompt, and once more with what is recalled: only the first one says which messages are
     /// sent anyway.
-    async fn build_with_recall(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<Prompt, ServiceError> {
+    async fn build_with_recall(
+        &self,
+        session: &Session,
+        question: &Question<'_>,
+        mut past: Past,
+    ) -> Result<Prompt, ServiceError> {
+        let follow_up = wording::followed(&past, question.text, self.now());
+        let unwanted = wording::before_sending(session);
+        if let Some(unwanted) = &unwanted {
+            wording::redact(&mut past, unwanted);
+        }
+        let worded = wording::worded(question.text, unwanted.as_ref());
         let wished = self.strategy_of(session, question.context, question.conversation).await?;
-        let prompt = self.build(session, question, past, &wished, &Recalled::default())?;
+        let mut material =
+            Material { past: &past, wished: &wished, worded: &worded, follow_up: &follow_up, recalled: Recalled::default() };
+        let prompt = self.build(session, question, &material)?;
         if !question.recalls || !question.context.memory.recall.on {
             return Ok(prompt);
         }
-        let before = past.texts.iter().rfind(|said| said.text.role == Role::User).map(|said| said.text.content.as_str());
+        let newest = past.texts.iter().rfind(|said| said.text.role == Role::User).map(|said| said.text.content.as_str());
         let asked = Asked {
             context: question.context,
             is_local: question.chosen.is_local(),
             conversation: question.conversation,
             parent: question.parent,
             text: question.text,
-            before,
+            before: newest.filter(|_| follow_up.is_follow_up),
+            count: wording::recall_count(&follow_up, question.context.memory.recall.count),
+            unwanted: unwanted.as_ref(),
             sent: sent(&prompt),
         };
-        let recalled = self.recalled(session, asked).await;
-        if recalled.is_nothing() { Ok(prompt) } else { self.build(session, question, past, &wished, &recalled) }
+        material.recalled = self.recalled(session, asked).await;
+        if material.recalled.is_nothing() { Ok(prompt) } else { self.build(session, question, &material) }
     }
 
-    fn build(
-        &self,
-        session: &Session,
-        question: &Question<'_>,
-        past: &Past,
-        wished: &Wished,
-        recalled: &Recalled,
-    ) -> Result<Prompt, ServiceError> {
+    fn build(&self, session: &Session, question: &Question<'_>, material: &Material<'_>) -> Result<Prompt, ServiceError> {
+        let Material { past, wished, worded, follow_up, recalled } = material;
         let (context, chosen) = (question.context, question.chosen);
         let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
         let counter = Calibrated::new(O200k, counting.factor);
@@ -266,9 +288,9 @@ impl Service {
             revision: question.revision,
             history: &counted,
             earlier: past.earlier,
-            user_text: question.text,
-            // The place for what was taken out of the text before it is sent; `Said::edits` is the one for the history.
-            user_edits: &[],
+            user_text: &worded.text,
+            user_edits: &worded.edits,
+            follow_up: Some(follow_up),
             now: self.now(),
             zone: &self.zone(),
             maintain_personality: context.maintain_personality,

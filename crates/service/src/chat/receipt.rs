@@ -70,7 +70,7 @@ pub(super) fn receipt(plan: &Plan, ready: &Ready, prompt: &Prompt, reply_id: Mes
         blocks: prompt.blocks.iter().map(Block::for_receipt).collect(),
         meter,
         // The place for what is found out of the message before its prompt is built.
-        follow_up: None,
+        follow_up: prompt.follow_up.clone(),
         request_hash: sha256_hex(&outgoing.body),
         request_bytes: u32::try_from(outgoing.body.len()).unwrap_or(u32::MAX),
         // Known once the reply has ended.
