@@ -4,7 +4,7 @@ use crate::{Block, BlockKind, Prompt};
 use evenkeel_domain::{Origin, PromptForm, Receipt, ReceiptBlock, Role, TextEdit};
 
 /// What could be put together again of a receipt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rebuilt {
     /// The text of each block as sent, in order; empty where it was left out or is lost.
     pub texts: Vec<String>,

@@ -11,13 +11,13 @@ const LARGEST_WINDOW: u64 = 2_000_000;
 
 /// The strategy that composes for a context.
 pub(crate) struct Wished {
-    pub strategy: Box<dyn Strategy + Send>,
+    pub strategy: Box<dyn Strategy + Send + Sync>,
     /// Why it is not the one that was chosen; receipts and the page say so.
     pub instead_of: Option<String>,
 }
 
 impl Wished {
-    fn chosen(strategy: impl Strategy + Send + 'static) -> Self {
+    fn chosen(strategy: impl Strategy + Send + Sync + 'static) -> Self {
         Self { strategy: Box::new(strategy), instead_of: None }
     }
 

@@ -207,7 +207,8 @@ async fn keep(
     if let Some(known) = session.meanings.get(context, model) {
         let mut known = held(&known);
         let excess = (known.len() + learnt.len()).saturating_sub(MOST as usize);
-        known.truncate(known.len() - excess.min(known.len()));
+        let stay = known.len().saturating_sub(excess);
+        known.truncate(stay);
         known.extend(learnt);
     }
     Ok(())

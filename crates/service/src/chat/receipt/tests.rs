@@ -79,6 +79,7 @@ impl Scene<'_> {
             earlier: self.earlier,
             user_text: &self.user.sent(),
             user_edits: &self.user.edits,
+            follow_up: None,
             now: noon(),
             zone: "Europe/Berlin",
             maintain_personality: true,
