@@ -126,6 +126,9 @@ fn fixture(version: i64) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/vault-v{version}.db"))
 }
 
+/// The versions of released schemas, and the present one.
+const RELEASED: [i64; 5] = [1, 2, 3, 4, SCHEMA_VERSION];
+
 /// A vault with something in every table.
 fn fill(store: &Store) {
     crate::room::furnish(store);
@@ -196,7 +199,7 @@ fn write_fixture() {
 
 #[test]
 fn a_vault_of_every_released_version_opens_with_all_it_held() {
-    for version in 1..=SCHEMA_VERSION {
+    for version in RELEASED {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vault.db");
         std::fs::copy(fixture(version), &path).unwrap_or_else(|error| panic!("no fixture of version {version}: {error}"));
