@@ -77,12 +77,18 @@ export function formOf(context: Context | null): ContextForm {
   };
 }
 
+function written(goals: string[]): string[] {
+  return goals.map((goal) => goal.trim()).filter((goal) => goal !== '');
+}
+
 /** What is sent; only for a form without problems. */
 export function draftOf(form: ContextForm): ContextDraft {
   const { days, never, anchor, maxTokens, maxHistoryTokens, typed: _, ...rest } = form;
   return {
     ...rest,
     name: form.name.trim(),
+    // A line in which nothing was written is no goal.
+    memory: { ...form.memory, goals: written(form.memory.goals) },
     anchor: anchor.trim() === '' ? null : anchor,
     maxTokens: maxTokens ?? 0,
     maxHistoryTokens: maxHistoryTokens ?? 0,

@@ -40,7 +40,7 @@ export function strategyProblems(choice: StrategyChoice, typed: Typed): Problems
 
 /** What is wrong with what is remembered beside the history, by field. */
 export function memoryProblems({ recall, goals, anchorFromTurn }: MemorySettings): Problems {
-  const goal = goals.map((one) => length(one, 1, LONGEST_GOAL)).find((one) => one !== undefined);
+  const goal = goals.map((one) => length(one, 0, LONGEST_GOAL)).find((one) => one !== undefined);
   return real({
     'memory.anchorFromTurn': between(anchorFromTurn, ANCHOR.min, ANCHOR.max),
     'memory.recall.count': recall.on ? between(recall.count, COUNT.min, COUNT.max) : undefined,

@@ -107,14 +107,17 @@ export function freshField(fields: SchemaField[]): SchemaField {
   return { name: `field${count}`, type: 'text', ...blank };
 }
 
-/** What is wrong with one field among all. */
-export function fieldProblem(field: SchemaField, all: SchemaField[]): string | null {
+/** What is wrong with the name of one field among all. */
+export function nameProblem(field: SchemaField, all: SchemaField[]): string | null {
   if (!/^[\p{L}_][\p{L}\p{N}_]{0,63}$/u.test(field.name)) return t('schema.name.wrong');
-  if (all.filter((one) => one.name === field.name).length > 1) return t('schema.name.twice');
-  const { options } = field;
-  if (field.type === 'choice' && options.filter((one) => one.trim() !== '').length < 2)
-    return t('schema.options.few');
-  return null;
+  const twice = all.filter((one) => one.name === field.name).length > 1;
+  return twice ? t('schema.name.twice') : null;
+}
+
+/** What is wrong with what can be chosen between. */
+export function optionsProblem({ type, options }: SchemaField): string | null {
+  const real = options.filter((one) => one.trim() !== '');
+  return type === 'choice' && real.length < 2 ? t('schema.options.few') : null;
 }
 
 /** What is wrong with a text that is to be a JSON object. */
@@ -142,6 +145,8 @@ export function schemaProblem(text: string): string | null {
     const strange = kinds.find((kind) => !TYPES.includes(String(kind)));
     if (strange !== undefined) return t('schema.type.unknown', { name, type: String(strange) });
   }
-  const wrongField = fieldsOf(schema).map((field, _, all) => fieldProblem(field, all));
+  const wrongField = fieldsOf(schema).map(
+    (field, _, all) => nameProblem(field, all) ?? optionsProblem(field),
+  );
   return wrongField.find((one) => one !== null) ?? null;
 }
