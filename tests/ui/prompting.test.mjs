@@ -92,6 +92,10 @@ const fail = (page, name) =>
 journey('a strategy is chosen, with numbers in their range', LIFE, {}, async (page) => {
   await entered(page);
   await editCompanion(page);
+  await page.waitForFunction(() => {
+    const section = document.querySelector('[data-testid=context-memory]');
+    return section.getBoundingClientRect().top < innerHeight / 3;
+  });
   await page.shot('prompting-form-window');
   await page.id('strategy-std-summarization-strategy').check();
   await page.id('strategy-numbers').click();
@@ -504,7 +508,9 @@ journey('strategies are installed, replaced and removed', LIFE, {}, async (page)
   await page.id('notices').getByText('The strategy is installed.').waitFor();
   await page.evaluate(() => (globalThis.fake.world.memory.folder = '/home/ada/Not a plug-in'));
   await page.id('plugin-add').click();
-  await page.id('error').getByText('plugin.json').first().waitFor();
+  await page.id('error').getByText('This folder holds no strategy that can be used.').waitFor();
+  await page.id('error').locator('summary').click();
+  await page.id('error').getByText('has no usable id').waitFor();
   await page.shot('prompting-plugin-refused');
   await page.evaluate(() => (globalThis.fake.world.memory.folder = null));
   await page.id('plugin-add').click();

@@ -90,7 +90,9 @@ export class Plugins {
     try {
       return await task();
     } catch (thrown) {
-      this.failure = errorBody(thrown);
+      const body = errorBody(thrown);
+      // Whatever is wrong with it, it is a plug-in that is refused.
+      this.failure = { ...body, details: { plugin: '', ...body.details } };
       return false;
     } finally {
       this.busy = false;
