@@ -34,7 +34,8 @@ const VARIANTS: Record<string, (details: Record<string, string>) => string | nul
   busy: (facts) => ('conversationId' in facts || 'name' in facts ? null : 'opening'),
   not_found: ({ inTrash }) => (inTrash === 'true' ? 'inTrash' : null),
   place_refused: (facts) => ('path' in facts ? 'inside' : null),
-  invalid_parameter: (facts) => ('recoveryCode' in facts ? 'mistyped' : ofBackup(facts)),
+  invalid_parameter: (facts) =>
+    'recoveryCode' in facts ? 'mistyped' : 'plugin' in facts ? 'plugin' : ofBackup(facts),
   vault_damaged: ofBackup,
   vault_exists: ofBackup,
   vault_too_new: ofBackup,

@@ -1,7 +1,7 @@
 import type { LifeBackend } from './life';
 
 /** Asks one command of the core. */
-type Call = <R>(command: string, args?: Record<string, unknown>) => Promise<R>;
+export type Call = <R>(command: string, args?: Record<string, unknown>) => Promise<R>;
 
 /** The commands about contexts, presets, conversations and messages. */
 export function lifeCalls(call: Call): LifeBackend {

@@ -5,6 +5,7 @@ import type { Backend } from './backend';
 import type { CareBackend } from './care';
 import { BackendError, errorBody } from './error';
 import { lifeCalls } from './tauri-life';
+import { memoryCalls } from './tauri-memory';
 import { whole } from './text';
 import type { ChatEvent, RestoreProgress, ShellEvents } from './types';
 import type { UpkeepBackend } from './upkeep';
@@ -47,6 +48,7 @@ export function tauriBackend(): Backend {
     vaultSaveRecovery: (words) => call('vault_save_recovery', { words }),
 
     ...lifeCalls(call),
+    ...memoryCalls(call),
 
     chatSend: (request, onEvent) => {
       const channel = new Channel<ChatEvent>();

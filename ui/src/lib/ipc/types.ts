@@ -4,10 +4,12 @@
  */
 import type { Noun } from './bindings';
 import type { CareCard } from './care';
+import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
 import type { ContextExpiring, UpkeepSettings } from './upkeep';
 
 export type * from './care';
+export type * from './memory';
 export type * from './models';
 export type * from './upkeep';
 
@@ -255,6 +257,8 @@ export interface Message {
   createdAt: string;
   siblingIds: string[];
   vote: Vote | null;
+  /** Older messages that were brought back for it. */
+  citations?: Citation[];
 }
 
 export interface TokenMeter {
@@ -361,6 +365,8 @@ export interface Settings extends UpkeepSettings {
   engineIdleMinutes: number;
   lastContextId: string | null;
   aiNoticeAccepted: boolean;
+  /** Absent = nothing is taken out. */
+  redaction?: Redaction;
 }
 
 export interface AppInfo {

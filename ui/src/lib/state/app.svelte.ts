@@ -12,6 +12,7 @@ import { Links } from './links.svelte';
 import { News } from './news';
 import { Notices } from './notices.svelte';
 import { Presets } from './presets.svelte';
+import { Prompting } from './prompting.svelte';
 import { Providers } from './providers.svelte';
 import { QuickChat } from './quick.svelte';
 import { Removal } from './removal.svelte';
@@ -44,6 +45,7 @@ export class App {
   readonly restore: Restore;
   readonly clock = new Clock();
   readonly upkeep: Upkeep;
+  readonly prompting: Prompting;
   readonly quick: QuickChat;
   /** This is the small window, which may ask little. */
   readonly isQuick: boolean;
@@ -80,6 +82,7 @@ export class App {
       this.vault.follow(status);
     });
     this.upkeep = new Upkeep(backend, this.settings);
+    this.prompting = new Prompting(backend);
     this.news = new News(this);
     this.quick = new QuickChat(this, backend);
     this.chat.keepsDrafts = !isQuick;
@@ -152,6 +155,7 @@ export class App {
     this.presets.clear();
     this.advice.forget();
     this.upkeep.forget();
+    this.prompting.forget();
   }
 
   /** Reads everything anew after another vault took the place of the open one, or none did. */

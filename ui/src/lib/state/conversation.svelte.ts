@@ -87,6 +87,13 @@ export class OpenConversation extends Branch {
     return this.run({ kind: 'new', contextId, conversationId: this.id, text: clean, agentId });
   }
 
+  /** What sending the draft would ask. */
+  get intended(): SendRequest {
+    const { contextId, agentId } = this;
+    const text = sendable(this.draft);
+    return { kind: 'new', contextId, conversationId: this.id, text, agentId };
+  }
+
   /** Changes the new wording of a message; `null` gives it up. */
   reword(messageId: string, text: string | null): void {
     const { [messageId]: _old, ...others } = this.edits;

@@ -83,5 +83,6 @@ export class News {
     if (changed.has('provider')) await app.providers.load();
     if (changed.has('modelFile')) await app.providers.restock();
     await app.upkeep.follow(changed);
+    await app.prompting.follow(changed);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contextOf, presets } from '$lib/ipc/fake/seed';
-import { draftOf, formOf, patchOf } from './form';
+import { draftOf, formOf, patchOf, problemsOf } from './form';
 
 function context() {
   const [preset] = presets();
@@ -31,5 +31,54 @@ describe('what is sent of an edited companion', () => {
       model: other,
       expiryDays: 3,
     });
+  });
+});
+
+describe('memory and history in the form', () => {
+  const strategy = (pluginId: string, config: Record<string, unknown>) => {
+    return { type: 'plugin' as const, pluginId, config };
+  };
+
+  it('has no problem as it comes', () => {
+    expect(problemsOf(formOf(context()))).toEqual({});
+  });
+
+  it.each([
+    ['std-sliding-window-strategy', { keepPercent: 9 }, 'keepPercent'],
+    ['std-sliding-window-strategy', { keepExchanges: 1.5 }, 'keepExchanges'],
+    ['std-summarization-strategy', { threshold: null }, 'threshold'],
+    ['std-summarization-strategy', { threshold: 3, turns: 4 }, 'turns'],
+    ['std-summarization-strategy', { maxTokens: 4_001 }, 'maxTokens'],
+    ['std-extraction-strategy', { lastN: -1 }, 'lastN'],
+    ['std-extraction-strategy', { timeLimitMs: 99 }, 'timeLimitMs'],
+    ['std-extraction-strategy', { schema: { type: 'array' } }, 'schema'],
+  ])('says of %s with %j what is wrong', (id, config, field) => {
+    const form = { ...formOf(context()), strategy: strategy(id, config) };
+    expect(Object.keys(problemsOf(form))).toContain(`strategy.config.${field}`);
+  });
+
+  it('is not stored while its JSON is half typed, nor is what was typed', () => {
+    const form = { ...formOf(context()), strategy: strategy('newest-and-first', {}) };
+    form.typed = { 'strategy.config': '{"first":' };
+    expect(Object.keys(problemsOf(form))).toEqual(['strategy.config']);
+    expect(draftOf({ ...form, typed: {} })).not.toHaveProperty('typed');
+  });
+
+  it('drops goals in which nothing was written, and names one that is too long', () => {
+    const form = formOf(context());
+    form.memory.goals = [' Sleep ', ' '];
+    expect([problemsOf(form), draftOf(form).memory.goals]).toEqual([{}, ['Sleep']]);
+    form.memory.goals = ['x'.repeat(501)];
+    expect(Object.keys(problemsOf(form))).toEqual(['memory.goals']);
+  });
+
+  it('checks the numbers of recall only where it is on', () => {
+    const form = formOf(context());
+    form.memory.recall = { ...form.memory.recall, count: 13, sharePercent: 51 };
+    expect(problemsOf(form)).toEqual({});
+    form.memory.recall.on = true;
+    expect(Object.keys(problemsOf(form))).toEqual([
+      ...['memory.recall.count', 'memory.recall.sharePercent'],
+    ]);
   });
 });

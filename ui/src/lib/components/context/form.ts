@@ -13,6 +13,7 @@ import {
   type LimitForm,
   type Problems,
 } from '$lib/components/shared/problems';
+import { memoryProblems, strategyProblems, type Typed } from './memory/problems';
 
 /** A context as its form holds it: number fields may be empty while one types. */
 export interface ContextForm extends LimitForm {
@@ -28,6 +29,8 @@ export interface ContextForm extends LimitForm {
   presetId: string | null;
   strategy: StrategyChoice;
   memory: MemorySettings;
+  /** JSON that is being typed and cannot be used yet. */
+  typed: Typed;
 }
 
 /** The strategy of a new context. */
@@ -70,15 +73,22 @@ export function formOf(context: Context | null): ContextForm {
     presetId: context?.presetId ?? null,
     strategy: copyOf(context?.strategy ?? STANDARD),
     memory: copyOf(context?.memory ?? MEMORY),
+    typed: {},
   };
+}
+
+function written(goals: string[]): string[] {
+  return goals.map((goal) => goal.trim()).filter((goal) => goal !== '');
 }
 
 /** What is sent; only for a form without problems. */
 export function draftOf(form: ContextForm): ContextDraft {
-  const { days, never, anchor, maxTokens, maxHistoryTokens, ...rest } = form;
+  const { days, never, anchor, maxTokens, maxHistoryTokens, typed: _, ...rest } = form;
   return {
     ...rest,
     name: form.name.trim(),
+    // A line in which nothing was written is no goal.
+    memory: { ...form.memory, goals: written(form.memory.goals) },
     anchor: anchor.trim() === '' ? null : anchor,
     maxTokens: maxTokens ?? 0,
     maxHistoryTokens: maxHistoryTokens ?? 0,
@@ -115,5 +125,7 @@ export function problemsOf(form: ContextForm): Problems {
     personality: length(form.personality, 0, 8_000),
     anchor: length(form.anchor, 0, 2_000),
     ...limits(form),
+    ...strategyProblems(form.strategy, form.typed),
+    ...memoryProblems(form.memory),
   });
 }

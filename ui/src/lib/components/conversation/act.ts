@@ -7,6 +7,7 @@ export type ConversationAct =
   | 'archive'
   | 'unarchive'
   | 'statistics'
+  | 'memory'
   | 'export'
   | 'delete'
   | 'end';

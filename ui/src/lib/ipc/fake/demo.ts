@@ -1,3 +1,4 @@
+import { seedMemory } from './memory';
 import { contextOf } from './seed';
 import type { World } from './world';
 
@@ -23,6 +24,8 @@ export function seedLife(world: World): void {
   const gone = add(4, 'context-gone', { name: 'Old Friend' });
   Object.assign(gone, { isActive: false, deletedAt: inHours(-50) });
   reworded(world);
+  seedMemory(world);
+  remembered(world);
   const mine = world.conversations.filter((one) => one.contextId === first.id);
   const [meeting, sleep, letter] = mine;
   if (meeting) Object.assign(meeting, { isPinned: true, tags: ['team'] });
@@ -31,6 +34,17 @@ export function seedLife(world: World): void {
   const lost = world.talk(first.id, 'Something I deleted', 1);
   lost.deletedAt = inHours(-3);
   world.conversation(mine.at(-1)?.id ?? '').lastActivityAt = world.now();
+}
+
+/** A conversation whose last answer rests on older messages. */
+function remembered(world: World): void {
+  const [meeting, , letter] = world.conversations;
+  const reply = world.messages.findLast((one) => one.conversationId === letter?.id);
+  const said = world.messages.filter((one) => one.conversationId === meeting?.id).slice(0, 2);
+  if (!reply) return;
+  reply.citations = said.map(({ id, conversationId, content, createdAt }) => {
+    return { messageId: id, conversationId, beginning: content.slice(0, 120), createdAt };
+  });
 }
 
 /** A conversation in which the persona changed, and another companion answered once. */

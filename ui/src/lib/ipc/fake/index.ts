@@ -15,6 +15,7 @@ import { FakeChat } from './chat';
 import { contextCalls } from './contexts';
 import { conversationCalls } from './conversations';
 import { seedLife } from './demo';
+import { memoryCalls } from './memory';
 import { modelCalls, SMALL } from './models';
 import { narrowed } from './narrow';
 import { presetCalls } from './presets';
@@ -52,6 +53,7 @@ const SERVED: ModelInfo = {
 const MODELS: Record<string, ModelInfo[]> = {
   'provider-ollama': [
     { ...SERVED, name: 'qwen3:8b', window: 32_768, sizeBytes: 5_200_000_000 },
+    { ...SERVED, name: 'nomic-embed-text', sizeBytes: 270_000_000, embedding: true },
     { ...SERVED, name: 'gpt-oss:120b-cloud', window: 131_072, locality: 'remote' },
     { ...SERVED, name: 'nomic-embed-text', embedding: true },
   ],
@@ -174,6 +176,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
       open(() => chat.meter(contextId, conversationId, text)),
     ...providerCalls(world, open),
     ...modelCalls(world, open),
+    ...memoryCalls(world, open),
     ...careCalls(world),
     ...upkeepCalls(world, upkeep, vault, open),
     ...settingsCalls(world, open),

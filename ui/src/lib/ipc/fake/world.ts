@@ -10,6 +10,7 @@ import type {
 } from '../types';
 import { failure } from '../error';
 import type { RevisionUse } from '../life';
+import { FakeMemory } from './memory';
 import { SMALL } from './models';
 import { at, contextOf, expiry, presets, providers, settings } from './seed';
 
@@ -35,6 +36,8 @@ export class World {
   /** The conversations in which a reply is being written. */
   readonly replying = new Set<string>();
   settings: Settings = settings();
+  /** Summaries, values and plug-ins. */
+  readonly memory = new FakeMemory();
   engineModels: ModelInfo[] = [SMALL];
   /** Where the files behind added models are, by name. */
   readonly modelPaths = new Map<string, string>();
