@@ -2,6 +2,7 @@
 
 use crate::BackupInfo;
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
+use evenkeel_plugin::Fault;
 
 /// What a service method answers when it cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +77,13 @@ impl ServiceError {
                 match BackupInfo::problem_of(error) {
                     Some(problem) => body.with("backup", problem),
                     None => body,
+                }
+            }
+            Self::Plugin(error) => {
+                let body = ErrorBody::new(error.code(), self.to_string());
+                match error.fault() {
+                    Some(Fault::Installed { installed, offered }) => body.with("installed", installed).with("offered", offered),
+                    _ => body,
                 }
             }
             other => ErrorBody::new(other.code(), other.to_string()),

@@ -15,7 +15,7 @@ pub async fn plugin_list(shell: State<'_, Shell>) -> Answer<Vec<PluginInfo>> {
 /// Lets the user choose the folder of a strategy; `null` if the dialog was closed.
 #[tauri::command]
 #[specta::specta]
-pub async fn plugin_choose(app: AppHandle) -> Answer<Option<String>> {
+pub async fn plugin_pick(app: AppHandle) -> Answer<Option<String>> {
     Ok(dialog::pick_folder(&app).await?.map(|folder| folder.display().to_string()))
 }
 
