@@ -15,11 +15,13 @@ mod id;
 mod job;
 mod lifetime;
 mod limits;
+mod memory;
 mod message;
 mod model;
 mod phrase;
 mod preset;
 mod receipt;
+mod schema;
 mod search;
 mod settings;
 mod strategy;
@@ -36,7 +38,9 @@ pub use conversation::{
 pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};
 pub use history::recommended_max_history_tokens;
-pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, SummaryId};
+pub use id::{
+    ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, StateValueId, SummaryId,
+};
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
     ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRED_IN_SIGHT, EXPIRY_WARNING,
@@ -44,10 +48,12 @@ pub use lifetime::{
     TrashEntry, expire_due, moved, purge_allowance, purge_step, trash_due, warning_due, within_allowance,
 };
 pub use limits::{FieldError, Limits};
+pub use memory::{Evidence, StateSource, StateValue, Summary};
 pub use message::{Message, MessageStatus, Role, TokenCount, Usage, Vote};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
 pub use receipt::{BlockKind, Origin, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, StrategyUsed, TextEdit};
+pub use schema::StateSchema;
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use strategy::{

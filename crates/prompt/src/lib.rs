@@ -11,13 +11,17 @@
 //! 5. trailing, never stored: current time and anchor.
 
 mod anchor;
+mod answer;
 mod block;
 mod budget;
 mod builder;
 mod error;
 mod exchange;
+mod form;
 mod goals;
 mod history;
+mod last_n;
+mod notes;
 mod persona;
 mod provider;
 mod render;
@@ -30,9 +34,15 @@ pub use budget::Budget;
 pub use builder::{BuildInput, Builder, HistoryMessage, Prompt};
 pub use error::PromptError;
 pub use exchange::{Exchange, exchanges};
+pub use form::{FormTask, FormValues, NotJson, likeliest_source};
 pub use goals::Goals;
+pub use last_n::LastN;
+pub use notes::{HEADINGS, Labelled, NotesCheck, NotesTask, Rejection, labels_in, pinned_lines, without_labels};
 pub use provider::{ContextProvider, Wanted};
-pub use strategy::{ComposeRequest, Composition, Full, SlidingWindow, Strategy, TurnComplete, Window, WindowRequest, Work};
+pub use strategy::{
+    ComposeRequest, Composition, Extraction, Full, SlidingWindow, Strategy, Summarization, SummaryText, TurnComplete, Window,
+    WindowRequest, Work,
+};
 pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
 
 #[cfg(test)]

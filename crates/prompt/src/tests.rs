@@ -3,6 +3,7 @@
 mod blocks;
 mod counting;
 mod invariants;
+mod memory;
 mod reuse;
 mod snapshots;
 mod window;

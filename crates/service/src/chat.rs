@@ -1,12 +1,14 @@
 //! Chat: the user's message is on disk before the model is called, the reply when it ends.
 
-mod found;
-mod plan;
+pub(crate) mod found;
+pub(crate) mod memory;
+pub(crate) mod plan;
 pub(crate) mod replies;
 mod reply;
 mod strategy;
 
 use crate::session::{Session, private::mirror};
+use crate::summary::Talked;
 use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
@@ -152,6 +154,7 @@ impl Service {
         sink(ChatEvent::Ended { message, error });
         if is_whole {
             self.title_later(plan.conversation.id);
+            self.summarise_later(Talked::of(plan, reply_id));
         }
         Ok(())
     }
@@ -159,7 +162,12 @@ impl Service {
     /// Settles the size of the prompt and makes the model ready.
     async fn prepare(&self, session: &Session, plan: &mut Plan) -> Result<Ready, ServiceError> {
         self.refit(session, plan).await?;
-        self.ready(&plan.chosen, &plan.context).await
+        let ready = self.ready(&plan.chosen, &plan.context).await?;
+        // What is told with this message belongs to its answer.
+        if self.extract(session, plan, &ready).await {
+            plan.prompt = self.replanned(session, plan).await?;
+        }
+        Ok(ready)
     }
 
     #[expect(clippy::too_many_arguments, reason = "a reply needs its place, its model, its stop and its listener")]

@@ -1,6 +1,7 @@
 //! What Evenkeel does, one file a noun. Every face (window, later HTTP, MCP and command line)
 //! parses, calls one method of [`Service`] and maps the error.
 
+mod background;
 mod backup;
 mod care;
 mod chat;
@@ -10,7 +11,9 @@ mod context;
 mod conversation;
 mod data;
 mod error;
+mod extraction;
 mod feature;
+mod memory;
 mod message;
 mod missing;
 mod model;
@@ -25,6 +28,7 @@ mod scheduler;
 mod search;
 mod session;
 mod settings;
+mod summary;
 mod title;
 mod transfer;
 mod trash;
@@ -78,7 +82,8 @@ struct Inner {
     scheduler: scheduler::Scheduler,
     chosen_backups: backup::Chosen,
     windows: model::Windows,
-    titles: title::Titles,
+    titles: background::Attempts,
+    summaries: background::Attempts,
     known_files: model::KnownFiles,
     whereabouts: Arc<Whereabouts>,
 }
@@ -116,7 +121,8 @@ impl Service {
             scheduler: scheduler::Scheduler::default(),
             chosen_backups: backup::Chosen::default(),
             windows: model::Windows::default(),
-            titles: title::Titles::default(),
+            titles: background::Attempts::default(),
+            summaries: background::Attempts::default(),
             known_files: model::KnownFiles::default(),
             whereabouts: Arc::new(Whereabouts::new(options.profile.clone())),
             options,
@@ -225,8 +231,12 @@ impl Service {
         &self.0.windows
     }
 
-    pub(crate) fn titles(&self) -> &title::Titles {
+    pub(crate) fn titles(&self) -> &background::Attempts {
         &self.0.titles
+    }
+
+    pub(crate) fn summaries(&self) -> &background::Attempts {
+        &self.0.summaries
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_counts", sql: include_str!("../migrations/0003_counts.sql") },
     Migration { name: "0004_message_counts", sql: include_str!("../migrations/0004_message_counts.sql") },
     Migration { name: "0005_strategies", sql: include_str!("../migrations/0005_strategies.sql") },
+    Migration { name: "0006_receipts", sql: include_str!("../migrations/0006_receipts.sql") },
+    Migration { name: "0007_memory", sql: include_str!("../migrations/0007_memory.sql") },
 ];
 
 /// The schema this build reads and writes.

@@ -1,6 +1,7 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
 use super::found::{Found, Past};
+use super::memory::{Branch, summary_of};
 use super::strategy::strategy_of;
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
@@ -9,7 +10,7 @@ use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
-    Revision, Role, SendRequest, TokenCount, TokenMeter,
+    Revision, Role, SendRequest, SummaryId, TokenCount, TokenMeter,
 };
 use evenkeel_prompt::{BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, TokenCounter};
 
@@ -38,12 +39,14 @@ struct Question<'a> {
     conversation: ConversationId,
     /// What it follows.
     parent: Option<MessageId>,
+    /// The question itself, once values may have been taken from it.
+    asked: Option<MessageId>,
     text: &'a str,
 }
 
 impl Question<'_> {
-    fn window_key(&self) -> WindowKey {
-        window_key(self.context, self.chosen)
+    fn window_key(&self, summary: Option<SummaryId>) -> WindowKey {
+        window_key(self.context, self.chosen, summary)
     }
 }
 
@@ -76,6 +79,7 @@ impl Service {
             chosen: &chosen,
             conversation: id,
             parent,
+            asked: None,
             text: &text,
         };
         let mut prompt = self.prompt_after(&session, &question, found.past).await;
@@ -87,6 +91,7 @@ impl Service {
                 chosen: &chosen,
                 conversation: id,
                 parent,
+                asked: None,
                 text: &text,
             };
             prompt = self.prompt(&session, &question).await;
@@ -123,7 +128,7 @@ impl Service {
         let chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let conversation = conversation_id.unwrap_or_else(|| ConversationId::from_parts(self.now(), self.random()));
         let (context, revision, parent) = (&found.context, &found.revision, found.parent);
-        let question = Question { context, revision, chosen: &chosen, conversation, parent, text: &text };
+        let question = Question { context, revision, chosen: &chosen, conversation, parent, asked: None, text: &text };
         Ok(self.prompt_after(&session, &question, found.past).await?.meter)
     }
 
@@ -202,7 +207,8 @@ impl Service {
     /// Builds the prompt after what was read already, which is read again where it does not begin
     /// as the window of this model and budget did.
     async fn prompt_after(&self, session: &Session, question: &Question<'_>, past: Past) -> Result<Prompt, ServiceError> {
-        if past.start != session.window_start(question.conversation, &question.window_key()) {
+        let key = question.window_key(past.memory.summary_id());
+        if past.start != session.window_start(question.conversation, &key) {
             return self.prompt(session, question).await;
         }
         self.build(session, question, &past)
@@ -210,9 +216,11 @@ impl Service {
 
     /// Builds the prompt.
     async fn prompt(&self, session: &Session, question: &Question<'_>) -> Result<Prompt, ServiceError> {
-        let start = session.window_start(question.conversation, &question.window_key());
-        let (leaf, context) = (question.parent, question.context.clone());
-        let past = session.records(question.conversation).read(move |r| Past::read(r, leaf, start, &context)).await?;
+        let (last, key, context) =
+            (session.last_window(question.conversation), question.window_key(None), question.context.clone());
+        let branch = Branch { conversation: Some(question.conversation), parent: question.parent, asked: question.asked };
+        let start = move |summary| last.filter(|(known, _)| *known == WindowKey { summary, ..key }).map(|(_, start)| start);
+        let past = session.records(question.conversation).read(move |r| Past::read(r, branch, &context, start)).await?;
         self.build(session, question, &past)
     }
 
@@ -235,7 +243,7 @@ impl Service {
         let asked = counted.iter().filter(|message| message.role == Role::User).count() + 1;
         // Of what was not read, every second message counts as one of the user's.
         let turn = u32::try_from(asked).unwrap_or(u32::MAX).saturating_add(past.earlier.div_ceil(2));
-        let strategy = strategy_of(context)?;
+        let strategy = strategy_of(context, &past.memory)?;
         let goals = Goals(&context.memory.goals);
         let providers: [&dyn ContextProvider; 1] = [&goals];
         let prompt = Builder::new(BuildInput {
@@ -271,6 +279,7 @@ impl Service {
             chosen: &plan.chosen,
             conversation: plan.conversation.id,
             parent: asked.parent_id,
+            asked: Some(asked.id),
             text: &asked.content,
         };
         self.prompt(session, &question).await
@@ -332,7 +341,7 @@ impl Plan {
 
     /// What the window of history was cut for.
     pub fn window_key(&self) -> WindowKey {
-        window_key(&self.context, &self.chosen)
+        window_key(&self.context, &self.chosen, summary_of(&self.prompt))
     }
 }
 
@@ -340,12 +349,13 @@ fn refused_for_size(prompt: &Result<Prompt, ServiceError>) -> bool {
     prompt.as_ref().is_err_and(|error| error.code() == ErrorCode::PromptTooLarge)
 }
 
-fn window_key(context: &Context, chosen: &Chosen) -> WindowKey {
+fn window_key(context: &Context, chosen: &Chosen, summary: Option<SummaryId>) -> WindowKey {
     WindowKey {
         model: chosen.choice.clone(),
         window: chosen.window,
         max_history_tokens: context.max_history_tokens,
         strategy: context.strategy.clone(),
+        summary,
     }
 }
 

@@ -1,0 +1,1 @@
+-- Receipts come with a branch of their own; this number is theirs.
