@@ -16,6 +16,7 @@ mod ipc_body;
 mod job_processes;
 mod jobs;
 mod lifetime;
+mod memory;
 mod model_files;
 mod package;
 mod paging;

@@ -78,6 +78,8 @@ uuid_id!(/// Names a provider.
     ProviderId, "provider");
 uuid_id!(/// Names a summary.
     SummaryId, "summary");
+uuid_id!(/// Names a value of a conversation's state.
+    StateValueId, "state value");
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {

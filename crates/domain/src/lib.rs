@@ -16,6 +16,7 @@ mod id;
 mod job;
 mod lifetime;
 mod limits;
+mod memory;
 mod message;
 mod model;
 mod phrase;
@@ -23,6 +24,7 @@ mod preset;
 mod recall;
 mod receipt;
 mod redaction;
+mod schema;
 mod search;
 mod settings;
 mod strategy;
@@ -40,7 +42,9 @@ pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};
 pub use follow_up::{FollowUp, FollowUpSignal, HistoryNeed};
 pub use history::recommended_max_history_tokens;
-pub use id::{ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, SummaryId};
+pub use id::{
+    ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, StateValueId, SummaryId,
+};
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
     ClockReading, ClockSample, ClockVerdict, ClockWatch, DeletionHold, EXPIRED_BEFORE_TRASH, EXPIRED_IN_SIGHT, EXPIRY_WARNING,
@@ -48,6 +52,7 @@ pub use lifetime::{
     TrashEntry, expire_due, moved, purge_allowance, purge_step, trash_due, warning_due, within_allowance,
 };
 pub use limits::{FieldError, Limits};
+pub use memory::{Evidence, StateSource, StateValue, Summary};
 pub use message::{Citation, Message, MessageStatus, Role, TokenCount, Usage, Vote, beginning};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use phrase::plain_word;
@@ -58,6 +63,7 @@ pub use receipt::{
     TextEdit, sha256_hex,
 };
 pub use redaction::{RedactionEdit, RedactionKind, RedactionSettings};
+pub use schema::StateSchema;
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use strategy::{

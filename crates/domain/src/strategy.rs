@@ -1,7 +1,7 @@
 //! How a context keeps its history: a strategy by id, with its settings as JSON.
 
 use crate::limits::{characters, number};
-use crate::{ContextId, FieldError, ModelChoice};
+use crate::{ContextId, FieldError, ModelChoice, StateSchema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -213,12 +213,7 @@ impl ExtractionSettings {
     fn checked(self) -> Result<Self, FieldError> {
         number("strategy.config.lastN", self.last_n, 0, 200)?;
         number("strategy.config.timeLimitMs", self.time_limit_ms, 100, 60_000)?;
-        let is_object = self.schema.get("properties").is_some_and(Value::is_object);
-        if is_object && self.schema.get("type").is_none_or(|kind| kind == "object") {
-            return Ok(self);
-        }
-        let (field, value) = ("strategy.config.schema", shortened(&self.schema.to_string()));
-        Err(FieldError { field, value, range: "a JSON Schema of type object with properties".into() })
+        StateSchema::parse(&self.schema).map(|_| self)
     }
 }
 

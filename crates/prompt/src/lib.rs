@@ -11,14 +11,18 @@
 //! 5. trailing, never stored: recalled messages, goals, current time and anchor.
 
 mod anchor;
+mod answer;
 mod block;
 mod budget;
 mod builder;
 mod error;
 mod exchange;
 mod follow_up;
+mod form;
 mod goals;
 mod history;
+mod last_n;
+mod notes;
 mod persona;
 mod provider;
 mod recall;
@@ -35,13 +39,19 @@ pub use builder::{BuildInput, Builder, HistoryMessage, Prompt};
 pub use error::PromptError;
 pub use exchange::{Exchange, exchanges};
 pub use follow_up::{FollowUpInput, follow_up, wanted};
+pub use form::{FormTask, FormValues, NotJson, likeliest_source};
 pub use goals::Goals;
+pub use last_n::LastN;
+pub use notes::{HEADINGS, Labelled, NotesCheck, NotesTask, Rejection, labels_in, pinned_lines, without_labels};
 pub use persona::system_text;
 pub use provider::{ContextProvider, Wanted};
 pub use recall::{Question, RANKING, RECALL, Ranked, Ranking, Recall, best, question, ranked};
 pub use receipt::{Rebuilt, edited, rebuilt};
 pub use redaction::{Redacted, Redactor, apply_edits};
-pub use strategy::{ComposeRequest, Composition, Full, SlidingWindow, Strategy, TurnComplete, Window, WindowRequest, Work};
+pub use strategy::{
+    ComposeRequest, Composition, Extraction, Full, SlidingWindow, Strategy, Summarization, SummaryText, TurnComplete, Window,
+    WindowRequest, Work,
+};
 pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
 
 #[cfg(test)]

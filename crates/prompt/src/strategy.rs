@@ -1,13 +1,17 @@
 //! Strategies: how the past becomes a part of a request.
 
+mod extraction;
 mod full;
 mod sliding_window;
+mod summarization;
 
 use crate::{Block, Exchange, HistoryMessage, TokenCounter};
 use evenkeel_domain::HistoryNeed;
 
+pub use extraction::Extraction;
 pub use full::Full;
 pub use sliding_window::SlidingWindow;
+pub use summarization::{Summarization, SummaryText};
 
 /// What a strategy composes from. Token figures include framing.
 #[derive(Clone, Copy)]
@@ -96,7 +100,7 @@ pub struct TurnComplete<'a> {
     pub history: &'a [HistoryMessage<'a>],
     /// Their exchanges.
     pub exchanges: &'a [Exchange],
-    /// How many tokens the history may take.
+    /// How many tokens the history may take: what the last request had for it.
     pub max_history_tokens: u32,
 }
 

@@ -3,6 +3,7 @@
 mod blocks;
 mod counting;
 mod invariants;
+mod memory;
 mod recall;
 mod receipts;
 mod reuse;

@@ -25,6 +25,9 @@ pub struct ChatRequest {
     pub window: Option<u32>,
     /// Tools the model may ask for; empty = none.
     pub tools: Vec<ToolSchema>,
+    /// JSON Schema that the reply has to fit. OpenAI-compatible servers, Ollama and the built-in engine
+    /// are told to write nothing else; Anthropic has no such field. A reply may still not fit: check it.
+    pub response_schema: Option<Value>,
     /// Keeps the request away from the conversation's memory. Only the built-in engine knows the
     /// field, and others may refuse a request for it: set it for the engine alone.
     pub background: bool,

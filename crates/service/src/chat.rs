@@ -1,8 +1,9 @@
 //! Chat: the user's message is on disk before the model is called, the reply when it ends.
 
-mod found;
+pub(crate) mod found;
 mod installed;
-mod plan;
+pub(crate) mod memory;
+pub(crate) mod plan;
 mod preview;
 mod receipt;
 pub(crate) mod replies;
@@ -12,6 +13,7 @@ mod wording;
 
 use crate::recall::{citations, recalled_in};
 use crate::session::{Session, private::mirror};
+use crate::summary::Talked;
 use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
@@ -164,6 +166,7 @@ impl Service {
         if is_whole {
             self.title_later(plan.conversation.id);
             self.compare_later(plan.home.id);
+            self.summarise_later(Talked::of(plan, reply_id));
         }
         Ok(())
     }
@@ -171,7 +174,12 @@ impl Service {
     /// Settles the size of the prompt and makes the model ready.
     async fn prepare(&self, session: &Session, plan: &mut Plan) -> Result<Ready, ServiceError> {
         self.refit(session, plan).await?;
-        self.ready(&plan.chosen, &plan.context).await
+        let ready = self.ready(&plan.chosen, &plan.context).await?;
+        // What is told with this message belongs to its answer.
+        if self.extract(session, plan, &ready).await {
+            plan.prompt = self.replanned(session, plan).await?;
+        }
+        Ok(ready)
     }
 
     #[expect(clippy::too_many_arguments, reason = "a reply needs its place, its model, its stop and its listener")]

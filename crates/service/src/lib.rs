@@ -1,6 +1,7 @@
 //! What Evenkeel does, one file a noun. Every face (window, later HTTP, MCP and command line)
 //! parses, calls one method of [`Service`] and maps the error.
 
+mod background;
 mod backup;
 mod care;
 mod chat;
@@ -10,7 +11,9 @@ mod context;
 mod conversation;
 mod data;
 mod error;
+mod extraction;
 mod feature;
+mod memory;
 mod message;
 mod missing;
 mod model;
@@ -29,6 +32,7 @@ mod scheduler;
 mod search;
 mod session;
 mod settings;
+mod summary;
 mod title;
 mod transfer;
 mod trash;
@@ -85,7 +89,8 @@ struct Inner {
     scheduler: scheduler::Scheduler,
     chosen_backups: backup::Chosen,
     windows: model::Windows,
-    titles: title::Titles,
+    titles: background::Attempts,
+    summaries: background::Attempts,
     plugins: plugin::Plugins,
     known_files: model::KnownFiles,
     whereabouts: Arc<Whereabouts>,
@@ -128,7 +133,8 @@ impl Service {
             scheduler: scheduler::Scheduler::default(),
             chosen_backups: backup::Chosen::default(),
             windows: model::Windows::default(),
-            titles: title::Titles::default(),
+            titles: background::Attempts::default(),
+            summaries: background::Attempts::default(),
             plugins: plugin::Plugins::default(),
             known_files: model::KnownFiles::default(),
             whereabouts: Arc::new(Whereabouts::new(options.profile.clone())),
@@ -243,12 +249,16 @@ impl Service {
         &self.0.windows
     }
 
-    pub(crate) fn titles(&self) -> &title::Titles {
+    pub(crate) fn titles(&self) -> &background::Attempts {
         &self.0.titles
     }
 
     pub(crate) fn plugins(&self) -> &plugin::Plugins {
         &self.0.plugins
+    }
+
+    pub(crate) fn summaries(&self) -> &background::Attempts {
+        &self.0.summaries
     }
 }
 

@@ -7,7 +7,7 @@ use crate::chat::Grown;
 use crate::recall::Meanings;
 use crate::{ServiceError, recent::Recent};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Receipt, Settings, StrategyChoice};
+use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Receipt, Settings, StrategyChoice, SummaryId};
 use evenkeel_store::{Change, DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use evenkeel_vault::VaultLock;
 use private::{Item, Private, Records};
@@ -29,6 +29,8 @@ pub(crate) struct WindowKey {
     pub max_history_tokens: u32,
     /// How the context keeps its history.
     pub strategy: StrategyChoice,
+    /// What stood for the messages before it.
+    pub summary: Option<SummaryId>,
 }
 
 /// The store with what is kept in memory beside it; dropped when the vault is locked.
@@ -184,16 +186,20 @@ impl Session {
     }
 
     /// First message of the window that the last request of a conversation had.
-    /// `None` after the model or the budget has changed, when older messages may fit again.
+    /// `None` after the model, the budget or the summary has changed, when older messages may fit again.
     pub fn window_start(&self, conversation: ConversationId, key: &WindowKey) -> Option<MessageId> {
+        self.last_window(conversation).filter(|(known, _)| known == key).map(|(_, start)| start)
+    }
+
+    /// The same with what it was cut for, for a reader that learns only in reading what to compare it with.
+    pub fn last_window(&self, conversation: ConversationId) -> Option<(WindowKey, MessageId)> {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        windows.get(&conversation).filter(|(known, _)| known == key).map(|(_, start)| *start)
+        windows.get(&conversation).cloned()
     }
 
     /// First message of the window that the last request of a conversation had, whatever it was cut for.
     pub fn last_window_start(&self, conversation: ConversationId) -> Option<MessageId> {
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        windows.get(&conversation).map(|(_, start)| *start)
+        self.last_window(conversation).map(|(_, start)| start)
     }
 
     pub fn set_window_start(&self, conversation: ConversationId, key: WindowKey, start: Option<MessageId>) {

@@ -3,13 +3,10 @@
 //! A title is asked of the model that answers the conversation anyway, so that no text goes
 //! anywhere it has not been; it gives way to every reply, and never replaces a title of the user's.
 
+use crate::background::{Wish, answer_of};
 use crate::model::{Chosen, Ready};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{Conversation, ConversationId, Feature, Message, Provider, ProviderLocality, Role, TitleSource};
-use evenkeel_provider::{ChatMessage, ChatRequest, ModelEvent};
-use futures::StreamExt;
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Replies that a conversation has before it gets a title: one alone says too little.
@@ -21,59 +18,11 @@ const EXCERPT: usize = 400;
 const TOKENS: u32 = 48;
 /// The most characters of a title; a longer answer is no title.
 const LONGEST: usize = 80;
-/// The most that is read of an answer.
-const READ: usize = 2_000;
 /// Time for the answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Answers that were no titles after which a conversation is left alone until the app starts again.
-const TRIES: u32 = 3;
 
 const TASK: &str = "Give the conversation below a title of two to six words, in the language that the user writes. \
                     Answer with the title alone, without quotation marks and without a full stop.";
-
-/// The conversations that were asked about.
-#[derive(Default)]
-pub(crate) struct Titles(Mutex<HashMap<ConversationId, Tried>>);
-
-#[derive(Default, Clone, Copy)]
-struct Tried {
-    is_asked: bool,
-    failures: u32,
-}
-
-impl Titles {
-    /// Takes the turn to ask about a conversation; `None` while somebody has it, or after too many failures.
-    fn begin(&self, id: ConversationId) -> Option<Turn<'_>> {
-        let mut tried = self.lock();
-        let tried = tried.entry(id).or_default();
-        let may = !tried.is_asked && tried.failures < TRIES;
-        tried.is_asked |= may;
-        may.then(|| Turn { titles: self, id, has_failed: false })
-    }
-
-    fn end(&self, id: ConversationId, failed: bool) {
-        if let Some(tried) = self.lock().get_mut(&id) {
-            *tried = Tried { is_asked: false, failures: tried.failures + u32::from(failed) };
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ConversationId, Tried>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The right to ask about a conversation; ends when dropped, also in the middle of asking.
-struct Turn<'a> {
-    titles: &'a Titles,
-    id: ConversationId,
-    has_failed: bool,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        self.titles.end(self.id, self.has_failed);
-    }
-}
 
 /// How asking ended.
 enum Asked {
@@ -188,25 +137,14 @@ fn has_seen(provider: &Provider, messages: &[Message]) -> bool {
 }
 
 async fn title_by(ready: &Ready, chosen: &Chosen, messages: &[Message]) -> Result<Asked, ServiceError> {
-    let request = ChatRequest {
-        model: ready.model_name.clone(),
-        messages: vec![ChatMessage::new(Role::System, TASK), ChatMessage::new(Role::User, excerpt(messages))],
-        temperature: Some(0.2),
-        max_tokens: Some(TOKENS),
-        window: Some(chosen.window),
-        background: ready.is_engine,
-        ..ChatRequest::default()
+    let wish = Wish {
+        messages: vec![(Role::System, TASK.to_owned()), (Role::User, excerpt(messages))],
+        temperature: 0.2,
+        max_tokens: TOKENS,
+        response_schema: None,
     };
-    let mut stream = ready.model.stream(request).await?;
-    let mut answer = String::new();
-    while let Some(event) = stream.next().await {
-        match event? {
-            ModelEvent::Text(delta) if answer.len() < READ => answer.push_str(&delta),
-            ModelEvent::End(_) => break,
-            _ => {}
-        }
-    }
-    Ok(title_in(&answer).map_or(Asked::Nothing, Asked::Title))
+    let answer = answer_of(ready, chosen, wish).await?;
+    Ok(title_in(&answer.text).map_or(Asked::Nothing, Asked::Title))
 }
 
 /// The beginning of each message, as data.
@@ -253,20 +191,6 @@ mod tests {
             assert_eq!(title_in(answer).as_deref(), title, "{answer:?}");
         }
         assert_eq!(title_in(&"word ".repeat(40)), None, "an essay is no title");
-    }
-
-    #[test]
-    fn a_conversation_is_asked_about_by_one_at_a_time_and_not_for_ever() {
-        let titles = Titles::default();
-        let id = ConversationId::from_parts(chrono::DateTime::UNIX_EPOCH, [1; 10]);
-        let turn = titles.begin(id);
-        assert!(turn.is_some() && titles.begin(id).is_none());
-        drop(turn);
-        for _ in 0..TRIES {
-            let mut turn = titles.begin(id).unwrap();
-            turn.has_failed = true;
-        }
-        assert!(titles.begin(id).is_none());
     }
 
     proptest! {

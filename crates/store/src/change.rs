@@ -26,13 +26,17 @@ pub enum Noun {
     Job,
     /// What is typed and not sent; the change's id is the draft's key.
     Draft,
+    /// The summaries of a conversation; the change's id is the conversation's.
+    Summary,
+    /// The values that were told in a conversation; the change's id is the conversation's.
+    State,
     /// What the app remembers of itself, such as its running time; the change's id is the key.
     AppState,
 }
 
 impl Noun {
     /// Every noun.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Context,
         Self::Preset,
         Self::Conversation,
@@ -42,6 +46,8 @@ impl Noun {
         Self::ModelFile,
         Self::Job,
         Self::Draft,
+        Self::Summary,
+        Self::State,
         Self::AppState,
     ];
 
@@ -58,6 +64,8 @@ impl Noun {
             Self::ModelFile => "model file",
             Self::Job => "job",
             Self::Draft => "draft",
+            Self::Summary => "summary",
+            Self::State => "value of the state",
             Self::AppState => "state of the app",
         }
     }

@@ -36,4 +36,6 @@ pub use table::draft::{DraftOwner, ReplyDraft};
 pub use table::lifetime::Lifetime;
 pub use table::model_file::ModelFile;
 pub use table::portion::Purge;
+pub use table::state::{StatePlace, ToldValue};
+pub use table::summary::{NewSummary, SummarySource};
 pub use table::tree::BranchText;

@@ -22,6 +22,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0004_message_counts", sql: include_str!("../migrations/0004_message_counts.sql") },
     Migration { name: "0005_strategies", sql: include_str!("../migrations/0005_strategies.sql") },
     Migration { name: "0006_receipts", sql: include_str!("../migrations/0006_receipts.sql") },
+    Migration { name: "0007_memory", sql: include_str!("../migrations/0007_memory.sql") },
     Migration { name: "0008_recall", sql: include_str!("../migrations/0008_recall.sql") },
     Migration { name: "0009_strategy_states", sql: include_str!("../migrations/0009_strategy_states.sql") },
 ];

@@ -8,6 +8,7 @@ pub mod conversation;
 pub mod data;
 mod dialog;
 pub mod job;
+pub mod memory;
 pub mod message;
 pub mod plugin;
 pub mod preset;

@@ -45,6 +45,7 @@ async fn begin(app: &Arc<App>, mut request: ChatRequest) -> Result<UnboundedRece
     let stops = request.stops()?;
     let slot = request.slot()?;
     let max_reply = request.max_reply()?;
+    let grammar = request.grammar()?;
     let messages = openai::messages(std::mem::take(&mut request.messages))?;
     let extra = std::mem::take(&mut request.chat_template_kwargs);
     let loaded = app.loaded.clone();
@@ -58,7 +59,7 @@ async fn begin(app: &Arc<App>, mut request: ChatRequest) -> Result<UnboundedRece
     }
     let max_tokens = max_reply.unwrap_or(usize::MAX).min(window - prompt.len());
     let (events, receiver) = unbounded_channel();
-    app.send(Work::Generate(Generation { slot, prompt, sampling, max_tokens, stops, events }))?;
+    app.send(Work::Generate(Generation { slot, prompt, sampling, max_tokens, stops, grammar, events }))?;
     Ok(receiver)
 }
 

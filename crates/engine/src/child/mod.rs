@@ -3,6 +3,7 @@
 
 mod chat;
 mod failure;
+mod grammar;
 mod http;
 mod library;
 mod loaded;

@@ -1,5 +1,6 @@
 //! Requests and errors in the form of the OpenAI HTTP interface.
 
+use super::grammar;
 use super::slot::SlotError;
 use super::template::{ChatMessage, TemplateError};
 use super::worker::{Outcome, Sampling, SlotName};
@@ -30,11 +31,26 @@ pub(crate) struct ChatRequest {
     pub presence_penalty: Option<f32>,
     #[serde(default)]
     pub tools: Vec<Value>,
+    /// What the reply has to fit.
+    pub response_format: Option<ResponseFormat>,
     /// Extension: `"background"` keeps this request away from the conversation's memory.
     pub cache_slot: Option<String>,
     /// Extension, as in llama.cpp's server: further values for the chat template.
     #[serde(default)]
     pub chat_template_kwargs: Map<String, Value>,
+}
+
+/// `{"type": "json_schema", "json_schema": {"schema": …}}`, `{"type": "json_object"}` or `{"type": "text"}`.
+#[derive(Deserialize)]
+pub(crate) struct ResponseFormat {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub json_schema: Option<NamedSchema>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct NamedSchema {
+    pub schema: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -198,6 +214,22 @@ impl ChatRequest {
             return Err(ApiError::invalid(format!("The field stop has {} strings. Use at most {MAX_STOPS}.", stops.len())));
         }
         Ok(stops)
+    }
+
+    /// The grammar that the reply has to follow, where one is wished.
+    pub fn grammar(&self) -> Result<Option<String>, ApiError> {
+        let Some(format) = &self.response_format else { return Ok(None) };
+        let schema = match (format.kind.as_str(), &format.json_schema) {
+            ("text", _) => return Ok(None),
+            ("json_object", _) => json!({"type": "object"}),
+            ("json_schema", Some(named)) => named.schema.clone(),
+            (kind, _) => {
+                let known = "Use 'text', 'json_object', or 'json_schema' with a schema.";
+                return Err(ApiError::invalid(format!("The field response_format is of type '{kind}'. {known}")));
+            }
+        };
+        let unusable = |error| ApiError::invalid(format!("The schema of response_format cannot be used: {error}."));
+        grammar::of_schema(&schema).map(Some).map_err(unusable)
     }
 
     /// Which memory to use.

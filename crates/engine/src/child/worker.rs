@@ -80,6 +80,8 @@ pub(crate) struct Generation {
     pub sampling: Sampling,
     pub max_tokens: usize,
     pub stops: Vec<String>,
+    /// In llama.cpp's notation, with a rule `root`: nothing else can be written.
+    pub grammar: Option<String>,
     /// Closed by the reader = nobody wants the reply any more.
     pub events: UnboundedSender<Generated>,
 }
@@ -187,7 +189,10 @@ fn generate(loaded: &Loaded, slot: &mut Slot<'_>, job: Generation) -> Result<Out
     let cached_tokens = slot.read(&job.prompt, wanted)?;
     let prompt_time = begin.elapsed();
     let _ = job.events.send(Generated::Started);
-    let mut sampler = sampler(loaded, &job.sampling, &job.prompt);
+    let mut sampler = match &job.grammar {
+        Some(grammar) => bound_sampler(loaded, &job.sampling, grammar)?,
+        None => sampler(loaded, &job.sampling, &job.prompt),
+    };
     let mut reply = ReplyText::new(job.stops);
     let vocab = loaded.model.vocab();
     let mut bytes = Vec::with_capacity(64);
@@ -269,6 +274,24 @@ fn sampler(loaded: &Loaded, sampling: &Sampling, prompt: &[LlamaToken]) -> Llama
         sampler.accept_many(&prompt[prompt.len().saturating_sub(small::MEMORY)..]);
     }
     sampler
+}
+
+/// Chooses among what the grammar allows. It comes first, so that the candidates that are kept are allowed
+/// ones, and nothing lowers repetitions: braces and quotation marks repeat.
+fn bound_sampler(loaded: &Loaded, sampling: &Sampling, grammar: &str) -> Result<LlamaSampler, SlotError> {
+    let bound = LlamaSampler::grammar(&loaded.model, grammar, "root")
+        .map_err(|error| SlotError::Compute(format!("the grammar of the reply was refused: {error}")))?;
+    if sampling.temperature <= 0.0 {
+        return Ok(LlamaSampler::chain([bound, LlamaSampler::greedy()], true));
+    }
+    let chain = [
+        bound,
+        LlamaSampler::top_k(TOP_K),
+        LlamaSampler::temp(sampling.temperature),
+        LlamaSampler::top_p(sampling.top_p, 1),
+        LlamaSampler::dist(sampling.seed),
+    ];
+    Ok(LlamaSampler::chain(chain, true))
 }
 
 fn without_repetition(loaded: &Loaded) -> [LlamaSampler; 2] {

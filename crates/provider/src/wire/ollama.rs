@@ -20,6 +20,8 @@ struct Body<'a> {
     messages: Vec<Message>,
     stream: bool,
     options: Options,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
 }
@@ -44,6 +46,7 @@ pub fn render(request: &ChatRequest) -> Result<Vec<u8>, serde_json::Error> {
         messages: messages(request),
         stream: true,
         options: Options { num_ctx: request.window, temperature: request.temperature, num_predict: request.max_tokens },
+        format: request.response_schema.as_ref(),
         tools: tools(&request.tools),
     })
 }

@@ -38,12 +38,34 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cache_slot: Option<&'static str>,
 }
 
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    r#type: &'static str,
+    json_schema: NamedSchema<'a>,
+}
+
+#[derive(Serialize)]
+struct NamedSchema<'a> {
+    name: &'static str,
+    schema: &'a Value,
+    /// Strict schemas have to require every field; a state is told bit by bit.
+    strict: bool,
+}
+
+impl<'a> ResponseFormat<'a> {
+    fn of(schema: &'a Value) -> Self {
+        Self { r#type: "json_schema", json_schema: NamedSchema { name: "answer", schema, strict: false } }
+    }
 }
 
 /// A message; Ollama's have the same shape.
@@ -100,6 +122,7 @@ pub fn render(request: &ChatRequest, limit: LimitField) -> Result<Vec<u8>, serde
         max_tokens: limited(LimitField::MaxTokens),
         max_completion_tokens: limited(LimitField::MaxCompletionTokens),
         tools: tools(&request.tools),
+        response_format: request.response_schema.as_ref().map(ResponseFormat::of),
         cache_slot: request.background.then_some("background"),
     })
 }

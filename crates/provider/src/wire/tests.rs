@@ -22,6 +22,7 @@ fn request() -> ChatRequest {
         max_tokens: Some(512),
         window: Some(8_192),
         tools: Vec::new(),
+        response_schema: None,
         background: false,
     }
 }
@@ -48,6 +49,19 @@ fn only_work_in_the_background_names_the_engines_slot() {
         serde_json::from_slice::<serde_json::Value>(&bytes).unwrap().get("cache_slot").cloned()
     };
     assert_eq!((slot(false), slot(true)), (None, Some(serde_json::json!("background"))));
+}
+
+#[test]
+fn a_schema_of_the_reply_goes_where_the_format_has_a_place_for_it() {
+    let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let request = ChatRequest { response_schema: Some(schema.clone()), ..request() };
+    let json = |bytes: Result<Vec<u8>, serde_json::Error>| serde_json::from_slice::<serde_json::Value>(&bytes.unwrap()).unwrap();
+    let openai = json(openai::render(&request, LimitField::MaxTokens));
+    let expected =
+        serde_json::json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": false}});
+    assert_eq!(openai["response_format"], expected);
+    assert_eq!(json(ollama::render(&request))["format"], schema);
+    assert_eq!(anthropic::render(&request).unwrap(), anthropic::render(&super::tests::request()).unwrap());
 }
 
 #[test]

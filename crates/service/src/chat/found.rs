@@ -1,11 +1,12 @@
 //! What the vault says of a wish for an answer, read in one go: each read of its own would cost a
 //! change of threads, and another state of the vault.
 
+use super::memory::{Branch, Memory};
 use super::strategy::worth_reading;
 use crate::provider::{KeyedProvider, keyed_provider};
 use evenkeel_domain::{
     Context, ContextId, Conversation, Message, MessageId, ModelChoice, Revision, RevisionId, Role, SendRequest, StrategyChoice,
-    TextEdit,
+    SummaryId, TextEdit,
 };
 use evenkeel_store::{BranchText, Noun, ReadHandle, StoreError};
 use std::collections::HashMap;
@@ -58,7 +59,9 @@ impl Found {
         let home_id = place.conversation.as_ref().map_or(place.home_id, |conversation| conversation.context_id);
         let home =
             if home_id == context.id { context.clone() } else { existing(vault.context(home_id)?, Noun::Context, home_id)? };
-        let past = Past::read(r, place.parent, start, &context)?;
+        let conversation = place.conversation.as_ref().map(|conversation| conversation.id);
+        let branch = Branch { conversation, parent: place.parent, asked: None };
+        let past = Past::read(r, branch, &context, |_| start)?;
         let kept_here_by = kept_here_by(vault, &context, &home, &past)?;
         context.local_only |= kept_here_by.is_some();
         let choice = context.model.clone().or(default_model);
@@ -134,31 +137,38 @@ pub(crate) struct Past {
     pub earlier: u32,
     /// Where the last request's window began.
     pub start: Option<MessageId>,
+    /// What is remembered beside them.
+    pub memory: Memory,
 }
 
 impl Past {
-    /// Reads what stands up to `leaf`, for an answer of `context`.
+    /// Reads what stands before a question, for an answer of `context`. `window` gives where the last
+    /// request's window began, by the summary that applies.
     ///
     /// # Errors
     /// The vault cannot be read.
     pub fn read(
         r: &ReadHandle<'_>,
-        leaf: Option<MessageId>,
-        start: Option<MessageId>,
+        branch: Branch,
         context: &Context,
+        window: impl FnOnce(Option<SummaryId>) -> Option<MessageId>,
     ) -> Result<Self, StoreError> {
-        let Some(leaf) = leaf else { return Ok(Self { texts: Vec::new(), earlier: 0, start }) };
+        let memory = Memory::read(r, branch, context)?;
+        let start = window(memory.summary_id());
+        let Some(leaf) = branch.parent else { return Ok(Self { texts: Vec::new(), earlier: 0, start, memory }) };
         let depth = r.branch_length(leaf)?;
+        // What a summary covers is not read.
+        let from = start.or(memory.summary.as_ref().map(|summary| summary.up_to_id));
         let mut limit = FIRST_READ;
         loop {
-            let texts = r.branch_texts(leaf, start, limit)?;
+            let texts = r.branch_texts(leaf, from, limit)?;
             let tokens: u64 = texts.iter().filter_map(|text| text.tokens).map(u64::from).sum();
             let read = u32::try_from(texts.len()).unwrap_or(u32::MAX);
             if read < limit || tokens > worth_reading(context) {
                 let as_stored = |text| Said { text, prefix: String::new(), edits: Vec::new() };
                 let mut texts: Vec<Said> = texts.into_iter().map(as_stored).collect();
                 name_others(r, context.id, &mut texts)?;
-                return Ok(Self { texts, earlier: depth.saturating_sub(read), start });
+                return Ok(Self { texts, earlier: depth.saturating_sub(read), start, memory });
             }
             limit = limit.saturating_mul(4);
         }
@@ -171,6 +181,7 @@ fn kept_here_by(r: &ReadHandle<'_>, context: &Context, home: &Context, past: &Pa
         return Ok(Some(local.name.clone()));
     }
     let mut others: Vec<ContextId> = past.texts.iter().map(|said| said.text.context_id).collect();
+    others.extend(&past.memory.contexts);
     others.sort_unstable();
     others.dedup();
     for id in others.into_iter().filter(|id| *id != context.id && *id != home.id) {
@@ -183,7 +194,7 @@ fn kept_here_by(r: &ReadHandle<'_>, context: &Context, home: &Context, past: &Pa
 
 /// Puts the names of other contexts before what they said, so that the one that answers does not
 /// take their words for its own. A name is the one that was answered under.
-fn name_others(r: &ReadHandle<'_>, own: ContextId, texts: &mut [Said]) -> Result<(), StoreError> {
+pub(crate) fn name_others(r: &ReadHandle<'_>, own: ContextId, texts: &mut [Said]) -> Result<(), StoreError> {
     let is_others = |said: &Said| said.text.role == Role::Assistant && said.text.context_id != own;
     let mut names: HashMap<RevisionId, Option<String>> = HashMap::new();
     for said in texts.iter_mut().filter(|said| is_others(said) && !said.text.content.trim().is_empty()) {

@@ -1,6 +1,7 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
 use super::found::{Found, Past};
+use super::memory::{Branch, summary_of};
 use super::strategy::Wished;
 use super::wording::{self, Worded};
 use crate::missing::{full, in_trash};
@@ -11,7 +12,7 @@ use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, FollowUp, Message, MessageId,
-    MessageStatus, Revision, Role, SendRequest, StrategyChoice, TokenCount, TokenMeter,
+    MessageStatus, Revision, Role, SendRequest, StrategyChoice, SummaryId, TokenCount, TokenMeter,
 };
 use evenkeel_prompt::{BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, TokenCounter};
 
@@ -40,6 +41,8 @@ struct Question<'a> {
     conversation: ConversationId,
     /// What it follows.
     parent: Option<MessageId>,
+    /// The question itself, once values may have been taken from it.
+    asked: Option<MessageId>,
     text: &'a str,
     /// Whether older messages are looked for, which takes its time.
     recalls: bool,
@@ -63,11 +66,11 @@ impl<'a> Question<'a> {
         text: &'a str,
     ) -> Self {
         let ((context, revision), (conversation, parent)) = (parties, place);
-        Self { context, revision, chosen, conversation, parent, text, recalls: true }
+        Self { context, revision, chosen, conversation, parent, asked: None, text, recalls: true }
     }
 
-    fn window_key(&self) -> WindowKey {
-        window_key(self.context, self.chosen)
+    fn window_key(&self, summary: Option<SummaryId>) -> WindowKey {
+        window_key(self.context, self.chosen, summary)
     }
 }
 
@@ -210,7 +213,8 @@ impl Service {
     /// Builds the prompt after what was read already, which is read again where it does not begin
     /// as the window of this model and budget did.
     async fn prompt_after(&self, session: &Session, question: &Question<'_>, past: Past) -> Result<Prompt, ServiceError> {
-        if past.start != session.window_start(question.conversation, &question.window_key()) {
+        let key = question.window_key(past.memory.summary_id());
+        if past.start != session.window_start(question.conversation, &key) {
             return self.prompt(session, question).await;
         }
         self.build_with_recall(session, question, past).await
@@ -218,9 +222,11 @@ impl Service {
 
     /// Builds the prompt.
     async fn prompt(&self, session: &Session, question: &Question<'_>) -> Result<Prompt, ServiceError> {
-        let start = session.window_start(question.conversation, &question.window_key());
-        let (leaf, context) = (question.parent, question.context.clone());
-        let past = session.records(question.conversation).read(move |r| Past::read(r, leaf, start, &context)).await?;
+        let (last, key, context) =
+            (session.last_window(question.conversation), question.window_key(None), question.context.clone());
+        let branch = Branch { conversation: Some(question.conversation), parent: question.parent, asked: question.asked };
+        let start = move |summary| last.filter(|(known, _)| *known == WindowKey { summary, ..key }).map(|(_, start)| start);
+        let past = session.records(question.conversation).read(move |r| Past::read(r, branch, &context, start)).await?;
         self.build_with_recall(session, question, past).await
     }
 
@@ -238,7 +244,7 @@ impl Service {
             wording::redact(&mut past, unwanted);
         }
         let worded = wording::worded(question.text, unwanted.as_ref());
-        let wished = self.strategy_of(session, question.context, question.conversation).await?;
+        let wished = self.strategy_of(session, question.context, question.conversation, &past.memory).await?;
         let mut material =
             Material { past: &past, wished: &wished, worded: &worded, follow_up: &follow_up, recalled: Recalled::default() };
         let prompt = self.build(session, question, &material)?;
@@ -314,7 +320,8 @@ impl Service {
     pub(crate) async fn replanned(&self, session: &Session, plan: &Plan) -> Result<Prompt, ServiceError> {
         let asked = &plan.user_message;
         let place = (plan.conversation.id, asked.parent_id);
-        let question = Question::new((&plan.context, &plan.revision), &plan.chosen, place, &asked.content);
+        let parties = (&plan.context, &plan.revision);
+        let question = Question { asked: Some(asked.id), ..Question::new(parties, &plan.chosen, place, &asked.content) };
         self.prompt(session, &question).await
     }
 
@@ -375,7 +382,7 @@ impl Plan {
 
     /// What the window of history was cut for.
     pub fn window_key(&self) -> WindowKey {
-        window_key(&self.context, &self.chosen)
+        window_key(&self.context, &self.chosen, summary_of(&self.prompt))
     }
 }
 
@@ -383,12 +390,13 @@ fn refused_for_size(prompt: &Result<Prompt, ServiceError>) -> bool {
     prompt.as_ref().is_err_and(|error| error.code() == ErrorCode::PromptTooLarge)
 }
 
-fn window_key(context: &Context, chosen: &Chosen) -> WindowKey {
+fn window_key(context: &Context, chosen: &Chosen, summary: Option<SummaryId>) -> WindowKey {
     WindowKey {
         model: chosen.choice.clone(),
         window: chosen.window,
         max_history_tokens: context.max_history_tokens,
         strategy: context.strategy.clone(),
+        summary,
     }
 }
 

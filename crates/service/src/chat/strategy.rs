@@ -1,9 +1,10 @@
 //! Which strategy composes the past for a context.
 
+use super::memory::Memory;
 use crate::session::Session;
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Context, ConversationId, FULL, StandardStrategy};
-use evenkeel_prompt::{Full, SlidingWindow, Strategy};
+use evenkeel_domain::{Context, ConversationId, FULL, StandardStrategy, StateSchema};
+use evenkeel_prompt::{Extraction, Full, SlidingWindow, Strategy, Summarization, SummaryText};
 
 /// Tokens of history after which no more is read for a strategy that is bound by the model's window
 /// alone: the largest window that a context can be given.
@@ -27,7 +28,7 @@ impl Wished {
 }
 
 impl Service {
-    /// The strategy of a context; the sliding window where the one that was chosen cannot be had.
+    /// The strategy of a context, with what it remembers of the branch; the sliding window where the one that was chosen cannot be had.
     ///
     /// # Errors
     /// Its settings are not such as it takes.
@@ -36,12 +37,23 @@ impl Service {
         session: &Session,
         context: &Context,
         conversation: ConversationId,
+        memory: &Memory,
     ) -> Result<Wished, ServiceError> {
         let choice = &context.strategy;
         Ok(match choice.settings()? {
             Some(StandardStrategy::Full(_)) => Wished::chosen(Full::default()),
             Some(StandardStrategy::SlidingWindow(settings)) => Wished::chosen(SlidingWindow::from(settings)),
-            Some(_) => Wished::instead(format!("{} is not available here", choice.plugin_id)),
+            Some(StandardStrategy::Summarization(settings)) => {
+                let text = |summary: &evenkeel_domain::Summary| SummaryText {
+                    id: summary.id,
+                    up_to: summary.up_to_id,
+                    text: summary.text.clone(),
+                };
+                Wished::chosen(Summarization::new(&settings, memory.summary.as_ref().map(text)))
+            }
+            Some(StandardStrategy::Extraction(settings)) => {
+                Wished::chosen(Extraction::new(StateSchema::parse(&settings.schema)?, memory.values(), settings.last_n))
+            }
             None => match self.installed_strategy(session, choice, conversation).await {
                 Ok(installed) => Wished::chosen(installed),
                 Err(error) => Wished::instead(error.to_string()),

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::ServiceError;
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Context, Conversation, ConversationId, MessageId, Revision};
+use evenkeel_domain::{Context, Conversation, ConversationId, MessageId, Revision, StateValueId, SummaryId};
 use evenkeel_store::{Change, ReadHandle, Store, StoreError, Subscription, WriteHandle};
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -65,6 +65,8 @@ impl Private {
                 }
                 Ok(false)
             }),
+            Item::Summary(id) => self.store.read(|r| Ok(r.summary(id, |_| Vec::new())?.is_some())),
+            Item::State(id) => self.store.read(|r| Ok(r.state_value(id)?.is_some())),
             Item::Vault => Ok(false),
         }
     }
@@ -84,6 +86,9 @@ pub(crate) enum Item {
     Message(MessageId),
     /// A message whose deletion may be undone.
     Deleted(MessageId),
+    Summary(SummaryId),
+    /// A value of its state.
+    State(StateValueId),
     /// Something that no private conversation has.
     Vault,
 }
@@ -97,6 +102,18 @@ impl From<ConversationId> for Item {
 impl From<MessageId> for Item {
     fn from(id: MessageId) -> Self {
         Self::Message(id)
+    }
+}
+
+impl From<SummaryId> for Item {
+    fn from(id: SummaryId) -> Self {
+        Self::Summary(id)
+    }
+}
+
+impl From<StateValueId> for Item {
+    fn from(id: StateValueId) -> Self {
+        Self::State(id)
     }
 }
 

@@ -92,6 +92,7 @@ impl WriteHandle<'_> {
             "DELETE FROM context_revisions WHERE context_id = ?1",
             "DELETE FROM context_tags WHERE context_id = ?1",
             "DELETE FROM composer_drafts WHERE context_id = ?1",
+            "DELETE FROM state_values WHERE context_id = ?1",
         ] {
             self.execute(sql, [bytes])?;
         }

@@ -106,6 +106,7 @@ impl ByTable for VaultStatistics {
     fn kind(&mut self, table: &str) -> &mut KindSize {
         match table {
             "messages" | "deleted_messages" | "reply_drafts" | "feedback" => &mut self.messages,
+            memory if memory.starts_with("summar") || memory.starts_with("state_") => &mut self.messages,
             "contexts" | "context_tags" | "context_revisions" | "revisions" | "presets" | "preset_use" => &mut self.contexts,
             index if index.starts_with("message_index") => &mut self.index,
             _ => &mut self.others,

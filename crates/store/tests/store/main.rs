@@ -6,6 +6,7 @@ mod conversation_life;
 mod counting;
 mod durability;
 mod figures;
+mod memory;
 mod notes;
 mod opening;
 mod paging;
