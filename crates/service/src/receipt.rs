@@ -5,7 +5,7 @@ use crate::{Service, ServiceError};
 use evenkeel_domain::{
     ErrorBody, ErrorCode, MessageId, Origin, Provider, ProviderKind, Receipt, ReceiptBlock, RequestText, Role, sha256_hex,
 };
-use evenkeel_prompt::{Rebuilt, rebuilt, system_text, whole_anchor};
+use evenkeel_prompt::{Rebuilt, labels_in, rebuilt, system_text, whole_anchor, without_labels};
 use evenkeel_provider::{Endpoint, body};
 use evenkeel_store::{ReadHandle, StoreError};
 
@@ -123,8 +123,7 @@ fn stored_text(
     Ok(match &block.origin {
         Origin::Revision { id } => r.revision(id)?.as_ref().map(system_text),
         Origin::Anchor { id } => r.revision(id)?.as_ref().map(whole_anchor),
-        // The place to look a summary up by its id; none are kept yet.
-        Origin::Summary { .. } => None,
+        Origin::Summary { id } => r.summary(*id, labels_in)?.map(|summary| without_labels(&summary.text)),
         _ => match block.message(answered) {
             Some(id) => r.message_content(id)?.map_or_else(|| vault.message_content(id), |content| Ok(Some(content)))?,
             None => None,
