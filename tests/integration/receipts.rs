@@ -7,6 +7,7 @@ use evenkeel_service::{PresetOverrides, ProviderDraft};
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use evenkeel_vault::{KeyFile, Profile, Use, unlock_keychain};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const KEY: &str = "sk-secret-0123456789";
 
@@ -197,7 +198,7 @@ async fn a_prompt_that_was_sent_again_with_less_has_the_receipt_of_the_second() 
 #[tokio::test]
 async fn a_reply_that_broke_off_has_its_receipt_and_one_that_never_came_has_none() {
     let (world, context) = open_ai().await;
-    world.server.push(Answer::stream(vec![Piece::Text("Half".into()), Piece::Cut]));
+    world.server.push(Answer::stream(vec![Piece::Text("Half".into()), Piece::Wait(Duration::from_millis(50)), Piece::Cut]));
     let events = world.say(context.id, None, "Hello").await;
     let reply = ended(&events).0.unwrap();
     assert_eq!(reply.status, MessageStatus::Interrupted);

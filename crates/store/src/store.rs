@@ -106,6 +106,8 @@ impl Store {
         let place = Place::Memory { name: name.to_owned() };
         let mut connection = place.connect(Purpose::Write)?;
         migration::migrate(&mut connection, MIGRATIONS, now)?;
+        // Migrating turns foreign keys off, and without them what is deleted leaves behind what hangs on it.
+        connection::settle(&connection, Purpose::Write, true)?;
         let data_version = data_version(&connection)?;
         Ok(Self {
             place,

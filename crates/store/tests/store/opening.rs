@@ -108,6 +108,16 @@ fn creating_never_overwrites_and_clears_its_own_leftovers() {
 }
 
 #[test]
+fn a_database_in_memory_keeps_nothing_of_a_conversation_that_is_deleted() {
+    let store = Store::in_memory("opening-in-memory", at(0)).unwrap();
+    crate::room::furnish(&store);
+    store.write(|write| write.insert_message(message(1, None))).unwrap();
+    store.write(|write| write.delete_conversation(conversation(1, 1).id)).unwrap();
+    assert_eq!(store.read(|read| read.message(message_id(1))).unwrap(), None);
+    assert_eq!(store.full_check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
 fn persona_revisions_cannot_be_changed_even_from_outside() {
     let room = Room::furnished();
     let outside = raw(&room.path());

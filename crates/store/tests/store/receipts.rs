@@ -229,9 +229,7 @@ fn a_purged_context_leaves_no_goals_in_the_receipts_of_others_conversations() {
 #[test]
 fn nothing_of_a_message_or_a_persona_lies_in_the_table() {
     let room = Room::furnished();
-    let (mut one, _) = context(1, "MARKERname");
-    let revision = Revision::new("MARKERname", "Answers.", "warm", None, at(1));
-    one.revision_id = revision.id.clone();
+    let (one, revision) = context(1, "MARKERname");
     let mut receipt = receipt(2, &revision, blocks(&[1]));
     let beginning = "MARKERtext".to_owned();
     receipt.meter.leaving = Some(Leaving { messages: 1, first_id: message_id(1), beginning });

@@ -31,8 +31,12 @@ export const commands = {
 	backupVerify: (path: string) => typedError<BackupInfo_Serialize, ErrorBody>(__TAURI_INVOKE("backup_verify", { path })),
 	/**  The helplines of a region, or of the user's own. */
 	careHelplines: (region: string | null) => typedError<CareCard, ErrorBody>(__TAURI_INVOKE("care_helplines", { region })),
+	/**  What each of some strategies would make of a message. */
+	chatCompare: (request: SendRequest_Deserialize, strategies: StrategyChoice_Deserialize[]) => typedError<Compared_Serialize[], ErrorBody>(__TAURI_INVOKE("chat_compare", { request, strategies })),
 	/**  How full the history budget would be with this text. */
 	chatMeter: (contextId: ContextId, conversationId: ConversationId | null, text: string) => typedError<TokenMeter_Serialize, ErrorBody>(__TAURI_INVOKE("chat_meter", { contextId, conversationId, text })),
+	/**  What would be sent; nothing is stored and no model is called. */
+	chatPreview: (request: SendRequest_Deserialize) => typedError<Preview_Serialize, ErrorBody>(__TAURI_INVOKE("chat_preview", { request })),
 	/**  Sends a message and streams the reply; returns when the reply is on disk. */
 	chatSend: (request: SendRequest_Deserialize, channel: Channel<ChatEvent_Deserialize>) => typedError<null, ErrorBody>(__TAURI_INVOKE("chat_send", { request, channel })),
 	/**  Stops the reply of a conversation; what has arrived is kept. */
@@ -180,6 +184,10 @@ export const commands = {
 	quickChatMove: (conversationId: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("quick_chat_move", { conversationId })),
 	/**  The conversation that the small window handed to the main one, once; `null` if none waits. */
 	quickChatMoved: () => typedError<ConversationId | null, ErrorBody>(__TAURI_INVOKE("quick_chat_moved")),
+	/**  What was sent for a reply; `null` for a reply from before there were receipts. */
+	receiptGet: (messageId: MessageId) => typedError<Receipt_Serialize | null, ErrorBody>(__TAURI_INVOKE("receipt_get", { messageId })),
+	/**  The request of a reply, put together again and compared with what was sent. */
+	receiptRequest: (messageId: MessageId) => typedError<RequestText_Serialize, ErrorBody>(__TAURI_INVOKE("receipt_request", { messageId })),
 	/**  Messages that have all words of a query, the newest first. */
 	searchMessages: (query: SearchQuery_Deserialize) => typedError<SearchHit[], ErrorBody>(__TAURI_INVOKE("search_messages", { query })),
 	/**  The settings. */
@@ -321,6 +329,21 @@ export type BackupKind =
 /**  Because the user asked. */
 "manual";
 
+/**  Where a block stands. The order of the variants is the order in the prompt. */
+export type BlockKind = 
+/**  The persona. */
+"system" | 
+/**  Tool definitions: complete or absent. */
+"tools" | 
+/**  Summaries and facts. */
+"memory" | 
+/**  Messages of the conversation. */
+"history" | 
+/**  What the user wrote now. */
+"user" | 
+/**  Recalled messages, goals, time, anchor: new at every turn and never stored. */
+"trailing";
+
 /**  The quiet card beside the chat: what was noticed, and whom to call. */
 export type CareCard = {
 	/**  What the user's words are a sign of. */
@@ -446,6 +469,29 @@ export type ClosedRestore_Serialize = {
 	keptDatabase: boolean,
 	/**  Where the database from before is; `None` if there was none or it was kept. */
 	setAside: string | null,
+};
+
+/**  What one strategy would make of a message. */
+export type Compared = Compared_Serialize | Compared_Deserialize;
+
+/**  What one strategy would make of a message. */
+export type Compared_Deserialize = {
+	/**  The strategy. */
+	strategy: StrategyChoice_Deserialize,
+	/**  What would be sent; `None` where it cannot be. */
+	preview?: Preview_Deserialize | null,
+	/**  Why not. */
+	error?: ErrorBody | null,
+};
+
+/**  What one strategy would make of a message. */
+export type Compared_Serialize = {
+	/**  The strategy. */
+	strategy: StrategyChoice_Serialize,
+	/**  What would be sent; `None` where it cannot be. */
+	preview: Preview_Serialize | null,
+	/**  Why not. */
+	error: ErrorBody | null,
 };
 
 /**  How to reach a helpline. */
@@ -1332,6 +1378,50 @@ export type FeatureStage =
 /**  Done; the flag is there to turn it off. */
 "stable";
 
+/**
+ *  The decision about one message, and what it rests on. A guess from words: right in most cases,
+ *  not in all.
+ */
+export type FollowUp = {
+	/**  Whether it needs the last exchange to be understood. */
+	isFollowUp: boolean,
+	/**  How likely that is, 0–1. */
+	score: number | null,
+	/**  What speaks for and against it, each once, in the order of [`FollowUpSignal`]. */
+	signals: FollowUpSignal[],
+};
+
+/**  Something in a message, or around it, that speaks for or against a follow-up. */
+export type FollowUpSignal = 
+/**  Against: nothing was said before it. */
+"firstMessage" | 
+/**  For: begins with a word that joins it to something, such as "and" or "but". */
+"connective" | 
+/**  For: a pronoun that stands for nothing in the message itself. */
+"pronoun" | 
+/**  For: "this" or "that" for something outside of the message. */
+"demonstrative" | 
+/**  For: names what was said before: "you said", "the list above", "the second one". */
+"reference" | 
+/**  For: leaves out what only the last exchange can fill in: "why?", "the same in blue". */
+"ellipsis" | 
+/**  For: asks for the last reply in another form, or for more of it: "shorter", "go on". */
+"rework" | 
+/**  For: answers or judges what was said: "yes", "thanks", "I tried it". */
+"response" | 
+/**  For: has words of its subject in common with the last exchange. */
+"sharedWords" | 
+/**  For: a few words only. */
+"short" | 
+/**  For: was sent soon after the last message. */
+"recent" | 
+/**  Against: comes after a long pause. */
+"longPause" | 
+/**  Against: says that something else begins: "by the way", "new question", a greeting. */
+"newTopic" | 
+/**  Against: long enough, and with enough words of its own, to be understood by itself. */
+"selfContained";
+
 /**  One place to turn to. */
 export type Helpline = {
 	/**  ISO 3166 code of the region, empty = everywhere. */
@@ -1721,6 +1811,45 @@ export type OfferKind =
 /**  A cloud provider with a key. */
 "cloud";
 
+/**  What a block's text comes from. */
+export type Origin = 
+/**  A persona revision. */
+{ from: "revision"; 
+/**  Its id. */
+id: RevisionId } | 
+/**  The reminder of a persona revision. */
+{ from: "anchor"; 
+/**  The revision's id. */
+id: RevisionId } | 
+/**  A stored message. */
+{ from: "message"; 
+/**  Its id. */
+id: MessageId } | 
+/**  Messages before the window, named together. */
+{ from: "earlier"; 
+/**  How many they are. */
+messages: number } | 
+/**  The text being sent; a stored message once it is sent. */
+{ from: "userText" } | 
+/**  The time passed in. */
+{ from: "clock" } | 
+/**  A summary of older messages. */
+{ from: "summary"; 
+/**  Its id. */
+id: SummaryId } | 
+/**  Values taken from what the user said. */
+{ from: "state" } | 
+/**  An older message that bears on the question. */
+{ from: "recalled"; 
+/**  Its id. */
+id: MessageId } | 
+/**  The user's goals. */
+{ from: "goals" } | 
+/**  The context provider or strategy of that name. */
+{ from: "provider"; 
+/**  Its name. */
+name: string };
+
 /**  What could be better about a persona. */
 export type PersonaAdvice = PersonaAdvice_Serialize | PersonaAdvice_Deserialize;
 
@@ -1970,6 +2099,52 @@ export type Preset_Serialize = {
 	isEdited: boolean,
 };
 
+/**  What would be sent for a wish to have an answer. */
+export type Preview = Preview_Serialize | Preview_Deserialize;
+
+/**  What would be sent for a wish to have an answer. */
+export type Preview_Deserialize = {
+	/**  The strategy. */
+	strategy: StrategyUsed_Deserialize,
+	/**  The blocks in order, those left out among them. */
+	blocks: ReceiptBlock_Deserialize[],
+	/**  The text of each of them; empty where it is left out. */
+	texts: string[],
+	/**  How full the budgets would be. */
+	meter: TokenMeter_Deserialize,
+	/**  The model. */
+	model: ModelChoice,
+	/**  The provider's name. */
+	providerName: string,
+	/**  The body, byte for byte but for the time. */
+	body: string,
+};
+
+/**  What would be sent for a wish to have an answer. */
+export type Preview_Serialize = {
+	/**  The strategy. */
+	strategy: StrategyUsed_Serialize,
+	/**  The blocks in order, those left out among them. */
+	blocks: ReceiptBlock_Serialize[],
+	/**  The text of each of them; empty where it is left out. */
+	texts: string[],
+	/**  How full the budgets would be. */
+	meter: TokenMeter_Serialize,
+	/**  The model. */
+	model: ModelChoice,
+	/**  The provider's name. */
+	providerName: string,
+	/**  The body, byte for byte but for the time. */
+	body: string,
+};
+
+/**  How a prompt is written down for a model. */
+export type PromptForm = 
+/**  Chat messages, the trailing text last. */
+"messages" | 
+/**  Chat messages, the user's text last: for small models, which answer whatever comes last. */
+"userLast";
+
 /**  A place that runs models, as the window sees it: its key never comes back. */
 export type Provider = Provider_Serialize | Provider_Deserialize;
 
@@ -2139,6 +2314,164 @@ export type RecallSettings_Serialize = {
 	linked: ContextId[],
 };
 
+/**  What was sent for one reply. Immutable, but for what is forgotten. */
+export type Receipt = Receipt_Serialize | Receipt_Deserialize;
+
+/**  One block of a request, without the text where that is stored elsewhere. */
+export type ReceiptBlock = ReceiptBlock_Serialize | ReceiptBlock_Deserialize;
+
+/**  One block of a request, without the text where that is stored elsewhere. */
+export type ReceiptBlock_Deserialize = {
+	/**  Where it stood. */
+	kind: BlockKind,
+	/**  What it came from. */
+	origin: Origin,
+	/**  Who spoke. */
+	role: Role,
+	/**  Its tokens as counted then, with the framing of a message. */
+	tokens: number,
+	/**  Whether it was sent. */
+	included: boolean,
+	/**  Why it was left out, or why it was sent although space was short. */
+	reason?: string | null,
+	/**  The text as sent, where nothing else holds it; `None` where `origin` names what does. */
+	text?: string | null,
+	/**  What stood before the stored text, such as the name of another context that wrote it. */
+	prefix?: string,
+	/**  What was replaced in the stored text before it was sent, in order. */
+	edits?: TextEdit[],
+	/**  SHA-256 in hex of the text as sent, prefix and edits in it; empty where there is no text. */
+	hash?: string,
+	/**  When the message was begun that it came from; `None` where it came from no message. */
+	date?: string | null,
+	/**  What it came from is no longer stored: the text is lost, its hash is not. */
+	forgotten?: boolean,
+};
+
+/**  One block of a request, without the text where that is stored elsewhere. */
+export type ReceiptBlock_Serialize = {
+	/**  Where it stood. */
+	kind: BlockKind,
+	/**  What it came from. */
+	origin: Origin,
+	/**  Who spoke. */
+	role: Role,
+	/**  Its tokens as counted then, with the framing of a message. */
+	tokens: number,
+	/**  Whether it was sent. */
+	included: boolean,
+	/**  Why it was left out, or why it was sent although space was short. */
+	reason: string | null,
+	/**  The text as sent, where nothing else holds it; `None` where `origin` names what does. */
+	text: string | null,
+	/**  What stood before the stored text, such as the name of another context that wrote it. */
+	prefix?: string,
+	/**  What was replaced in the stored text before it was sent, in order. */
+	edits?: TextEdit[],
+	/**  SHA-256 in hex of the text as sent, prefix and edits in it; empty where there is no text. */
+	hash: string,
+	/**  When the message was begun that it came from; `None` where it came from no message. */
+	date: string | null,
+	/**  What it came from is no longer stored: the text is lost, its hash is not. */
+	forgotten: boolean,
+};
+
+/**  What was sent for one reply. Immutable, but for what is forgotten. */
+export type Receipt_Deserialize = {
+	/**  [`RECEIPT_VERSION`] of the app that wrote it. */
+	version: number,
+	/**  The reply. */
+	replyId: MessageId,
+	/**  The message that was answered. */
+	userMessageId: MessageId,
+	/**  When the request was put together; the time that it tells. */
+	createdAt: string,
+	/**  The persona revision. */
+	revisionId: RevisionId,
+	/**  The companion's name. */
+	speaker: string,
+	/**  The model. */
+	model: ModelChoice,
+	/**  Its name as the provider was asked for it. */
+	modelName?: string,
+	/**  The provider's name then. */
+	providerName: string,
+	/**  Its wire format. */
+	providerKind: ProviderKind,
+	/**  Where the request went: origin and path, without what may hold a key. */
+	address?: string,
+	/**  Sampling temperature. */
+	temperature: number | null,
+	/**  Most tokens of the reply. */
+	maxTokens: number,
+	/**  The model's window in tokens, as it was asked for. */
+	window?: number,
+	/**  The strategy. */
+	strategy: StrategyUsed_Deserialize,
+	/**  How the blocks were written down. */
+	form: PromptForm,
+	/**  The blocks in order, those left out among them. */
+	blocks: ReceiptBlock_Deserialize[],
+	/**  How full the budgets were; what was to leave next is not kept. */
+	meter: TokenMeter_Deserialize,
+	/**  Whether the message went on with what was said before it, where that was asked. */
+	followUp?: FollowUp | null,
+	/**  SHA-256 of the request's body as sent, in hex; empty where the request never left. */
+	requestHash: string,
+	/**  Bytes of that body. */
+	requestBytes: number,
+	/**  What the provider reported. */
+	usage?: Usage_Deserialize | null,
+};
+
+/**  What was sent for one reply. Immutable, but for what is forgotten. */
+export type Receipt_Serialize = {
+	/**  [`RECEIPT_VERSION`] of the app that wrote it. */
+	version: number,
+	/**  The reply. */
+	replyId: MessageId,
+	/**  The message that was answered. */
+	userMessageId: MessageId,
+	/**  When the request was put together; the time that it tells. */
+	createdAt: string,
+	/**  The persona revision. */
+	revisionId: RevisionId,
+	/**  The companion's name. */
+	speaker: string,
+	/**  The model. */
+	model: ModelChoice,
+	/**  Its name as the provider was asked for it. */
+	modelName: string,
+	/**  The provider's name then. */
+	providerName: string,
+	/**  Its wire format. */
+	providerKind: ProviderKind,
+	/**  Where the request went: origin and path, without what may hold a key. */
+	address: string,
+	/**  Sampling temperature. */
+	temperature: number | null,
+	/**  Most tokens of the reply. */
+	maxTokens: number,
+	/**  The model's window in tokens, as it was asked for. */
+	window: number,
+	/**  The strategy. */
+	strategy: StrategyUsed_Serialize,
+	/**  How the blocks were written down. */
+	form: PromptForm,
+	/**  The blocks in order, those left out among them. */
+	blocks: ReceiptBlock_Serialize[],
+	/**  How full the budgets were; what was to leave next is not kept. */
+	meter: TokenMeter_Serialize,
+	/**  Whether the message went on with what was said before it, where that was asked. */
+	followUp: FollowUp | null,
+	/**  SHA-256 of the request's body as sent, in hex; empty where the request never left. */
+	requestHash: string,
+	/**  Bytes of that body. */
+	requestBytes: number,
+	/**  What the provider reported. */
+	usage: Usage_Serialize | null,
+};
+
 /**  A size of models that runs well on this machine, for a file that is still to be got. */
 export type Recommendation = {
 	/**  Fewest weights, in billions. */
@@ -2177,6 +2510,41 @@ export type RecoveryWords = {
 	title: string,
 	/**  What to do with it, below the code; one line each. */
 	notes: string[],
+};
+
+/**  The request of a receipt, put together again from what is stored. */
+export type RequestText = RequestText_Serialize | RequestText_Deserialize;
+
+/**  The request of a receipt, put together again from what is stored. */
+export type RequestText_Deserialize = {
+	/**  The body, byte for byte, on one line; empty where texts of it are missing. */
+	body: string,
+	/**  The same as a command for a shell, with `$API_KEY` in place of the key; empty like the body. */
+	curl: string,
+	/**  Where it went. */
+	address: string,
+	/**  Whether its hash is that of what was sent. */
+	matches: boolean,
+	/**  Blocks that were sent and whose text is forgotten. */
+	missing: ReceiptBlock_Deserialize[],
+	/**  The text of each block of the receipt as sent, in order; empty where it was left out or is forgotten. */
+	texts: string[],
+};
+
+/**  The request of a receipt, put together again from what is stored. */
+export type RequestText_Serialize = {
+	/**  The body, byte for byte, on one line; empty where texts of it are missing. */
+	body: string,
+	/**  The same as a command for a shell, with `$API_KEY` in place of the key; empty like the body. */
+	curl: string,
+	/**  Where it went. */
+	address: string,
+	/**  Whether its hash is that of what was sent. */
+	matches: boolean,
+	/**  Blocks that were sent and whose text is forgotten. */
+	missing: ReceiptBlock_Serialize[],
+	/**  The text of each block of the receipt as sent, in order; empty where it was left out or is forgotten. */
+	texts: string[],
 };
 
 /**  What a restore would change. */
@@ -2550,6 +2918,42 @@ export type StrategyChoice_Serialize = {
 export type StrategySource = 
 /**  A standard strategy (`std-…`) or an installed one, by its id. */
 "plugin";
+
+/**  The strategy that composed a request. */
+export type StrategyUsed = StrategyUsed_Serialize | StrategyUsed_Deserialize;
+
+/**  The strategy that composed a request. */
+export type StrategyUsed_Deserialize = {
+	/**  Its id. */
+	id: string,
+	/**  Its version. */
+	version: string,
+	/**  Why it is not the one that was chosen; `None` if it is. */
+	insteadOf?: string | null,
+};
+
+/**  The strategy that composed a request. */
+export type StrategyUsed_Serialize = {
+	/**  Its id. */
+	id: string,
+	/**  Its version. */
+	version: string,
+	/**  Why it is not the one that was chosen; `None` if it is. */
+	insteadOf: string | null,
+};
+
+/**  Names a summary. */
+export type SummaryId = string;
+
+/**  A replaced part of a text. */
+export type TextEdit = {
+	/**  First byte of the part in the stored text. */
+	start: number,
+	/**  The byte after it. */
+	end: number,
+	/**  What was sent instead. */
+	with: string,
+};
 
 /**  Light, dark, or what the system says. */
 export type Theme = 
