@@ -25,6 +25,7 @@ mod preset;
 mod private;
 mod provider_errors;
 mod read_only;
+mod recall;
 mod receipts;
 mod restore_closed;
 mod sharing;

@@ -78,7 +78,27 @@ struct Script {
     requests: Mutex<Vec<serde_json::Value>>,
     bodies: Mutex<Vec<Bytes>>,
     headers: Mutex<Vec<HeaderMap>>,
+    meanings: Mutex<Meanings>,
     gate: Notify,
+}
+
+/// What the embedding model of the server knows.
+#[derive(Default)]
+struct Meanings {
+    /// Groups of words that mean the same.
+    groups: Vec<Vec<String>>,
+    /// Every text that it was asked about.
+    texts: Vec<String>,
+    after: Duration,
+}
+
+impl Meanings {
+    /// A direction for each group, and one that all texts share.
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let text = text.to_lowercase();
+        let count = |group: &Vec<String>| group.iter().map(|word| text.matches(word.as_str()).count() as f32).sum::<f32>();
+        self.groups.iter().map(count).chain([0.1]).collect()
+    }
 }
 
 /// The running server; it ends when dropped.
@@ -100,6 +120,7 @@ impl ScriptedServer {
             requests: Mutex::default(),
             bodies: Mutex::default(),
             headers: Mutex::default(),
+            meanings: Mutex::default(),
             gate: Notify::new(),
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
@@ -120,6 +141,20 @@ impl ScriptedServer {
     /// Sets the window, in tokens, that the list of models states from now on, and how long the list takes.
     pub fn set_models(&self, window: u32, after: Duration) {
         *lock(&self.script.models) = (window, after);
+    }
+
+    /// Makes words of one group mean the same to the server's embedding model, which takes so long for
+    /// an answer.
+    pub fn set_meanings(&self, groups: &[&[&str]], after: Duration) {
+        let mut meanings = lock(&self.script.meanings);
+        meanings.groups = groups.iter().map(|group| group.iter().map(|word| word.to_lowercase()).collect()).collect();
+        meanings.after = after;
+    }
+
+    /// Every text that its embedding model was asked about.
+    #[must_use]
+    pub fn embedded(&self) -> Vec<String> {
+        lock(&self.script.meanings).texts.clone()
     }
 
     /// Queues an answer to a chat request.
@@ -173,6 +208,9 @@ async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Re
         tokio::time::sleep(after).await;
         let body = serde_json::json!({"data": [{"id": "scripted", "context_length": window}]}).to_string();
         return Response::builder().header("content-type", "application/json").body(Body::from(body)).unwrap_or_default();
+    }
+    if request.uri().path().ends_with("/embeddings") {
+        return embeddings(&script, request).await;
     }
     let Some(format) = Format::of(request.uri().path()) else {
         return Response::builder().status(404).body(Body::empty()).unwrap_or_default();
@@ -235,6 +273,22 @@ impl Format {
 
 fn line(value: &serde_json::Value) -> Bytes {
     format!("{value}\n").into()
+}
+
+async fn embeddings(script: &Script, request: Request<Body>) -> Response {
+    let body = to_bytes(request.into_body(), 64 << 20).await.unwrap_or_default();
+    let asked: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+    let texts: Vec<String> = serde_json::from_value(asked["input"].clone()).unwrap_or_default();
+    let (vectors, after) = {
+        let mut meanings = lock(&script.meanings);
+        meanings.texts.extend(texts.iter().cloned());
+        (texts.iter().map(|text| meanings.vector(text)).collect::<Vec<_>>(), meanings.after)
+    };
+    tokio::time::sleep(after).await;
+    let entry = |(index, vector): (usize, &Vec<f32>)| serde_json::json!({"index": index, "embedding": vector});
+    let data: Vec<_> = vectors.iter().enumerate().map(entry).collect();
+    let body = serde_json::json!({ "data": data }).to_string();
+    Response::builder().header("content-type", "application/json").body(Body::from(body)).unwrap_or_default()
 }
 
 /// Each piece as bytes, in its time.

@@ -6,8 +6,7 @@ use super::words::pieces;
 use evenkeel_domain::{ConversationId, MessageId, RecallCandidate, RecallFound, Role, plain_word};
 use std::collections::{HashMap, HashSet};
 
-/// How candidates are scored. The parameters are those of `docs/adr/0017-recall.md`, with their
-/// evidence.
+/// How candidates are scored; where the parameters come from is in `docs/adr/0020-recall.md`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
     /// BM25: how fast a word that comes again stops counting (Robertson and Zaragoza 2009).

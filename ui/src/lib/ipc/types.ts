@@ -257,8 +257,8 @@ export interface Message {
   createdAt: string;
   siblingIds: string[];
   vote: Vote | null;
-  /** Older messages that were brought back for it. */
-  citations?: Citation[];
+  /** Older messages that were sent with the question, those that are still there. */
+  citations: Citation[];
 }
 
 export interface TokenMeter {

@@ -88,7 +88,14 @@ export class World {
   store(
     message: Omit<
       Message,
-      'id' | 'createdAt' | 'siblingIds' | 'tokenCount' | 'revisionId' | 'usage' | 'vote'
+      | 'id'
+      | 'createdAt'
+      | 'siblingIds'
+      | 'tokenCount'
+      | 'revisionId'
+      | 'usage'
+      | 'vote'
+      | 'citations'
     >,
     id = this.id('message'),
   ): Message {
@@ -101,6 +108,7 @@ export class World {
       revisionId: message.role === 'assistant' ? this.context(message.contextId).revisionId : null,
       usage: null,
       vote: null,
+      citations: [],
     };
     this.messages.push(stored);
     this.touch(this.context(message.contextId), stored.createdAt);
