@@ -148,6 +148,14 @@ export const commands = {
 	modelOffers: () => typedError<ModelOffer_Serialize[], ErrorBody>(__TAURI_INVOKE("model_offers")),
 	/**  Opens a link in the system's browser, after the window has asked with the full address. */
 	openExternal: (url: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("open_external", { url })),
+	/**  Installs the strategy in a folder; `replace` says that another version of it may go. */
+	pluginInstall: (path: string, replace: boolean) => typedError<PluginInfo_Serialize, ErrorBody>(__TAURI_INVOKE("plugin_install", { path, replace })),
+	/**  The installed strategies. */
+	pluginList: () => typedError<PluginInfo_Serialize[], ErrorBody>(__TAURI_INVOKE("plugin_list")),
+	/**  Lets the user choose the folder of a strategy; `null` if the dialog was closed. */
+	pluginPick: () => typedError<string | null, ErrorBody>(__TAURI_INVOKE("plugin_pick")),
+	/**  Removes an installed strategy. */
+	pluginRemove: (id: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("plugin_remove", { id })),
 	/**  Makes a preset. */
 	presetCreate: (draft: PresetDraft_Deserialize) => typedError<Preset_Serialize, ErrorBody>(__TAURI_INVOKE("preset_create", { draft })),
 	/**  Deletes a preset; one that ships with the app is hidden. */
@@ -194,6 +202,20 @@ export const commands = {
 	settingsGet: () => typedError<Settings_Serialize, ErrorBody>(__TAURI_INVOKE("settings_get")),
 	/**  Writes all settings. */
 	settingsSave: (settings: Settings_Deserialize) => typedError<Settings_Serialize, ErrorBody>(__TAURI_INVOKE("settings_save", { settings })),
+	/**  Forgets a value for good, with those that it superseded. */
+	stateForget: (id: StateValueId) => typedError<null, ErrorBody>(__TAURI_INVOKE("state_forget", { id })),
+	/**  The values that hold on the shown branch of a conversation, or all that were ever told. */
+	stateGet: (conversationId: ConversationId, includeSuperseded: boolean) => typedError<StateValue_Serialize[], ErrorBody>(__TAURI_INVOKE("state_get", { conversationId, includeSuperseded })),
+	/**  Pins a value that holds, or lets it go again. */
+	statePin: (id: StateValueId, isPinned: boolean) => typedError<StateValue_Serialize, ErrorBody>(__TAURI_INVOKE("state_pin", { id, isPinned })),
+	/**  Sets a value, given as JSON. */
+	stateSet: (conversationId: ConversationId, name: string, value: string) => typedError<StateValue_Serialize, ErrorBody>(__TAURI_INVOKE("state_set", { conversationId, name, value })),
+	/**  Puts the user's words in the place of a summary. */
+	summaryEdit: (id: SummaryId, text: string) => typedError<Summary_Serialize, ErrorBody>(__TAURI_INVOKE("summary_edit", { id, text })),
+	/**  The summaries of a conversation, the newest first. */
+	summaryList: (conversationId: ConversationId) => typedError<Summary_Serialize[], ErrorBody>(__TAURI_INVOKE("summary_list", { conversationId })),
+	/**  Forgets a summary and those that were made from it; the messages stay. */
+	summaryRemove: (id: SummaryId) => typedError<null, ErrorBody>(__TAURI_INVOKE("summary_remove", { id })),
 	/**  Deletes what lies in the trash for good, behind a backup. */
 	trashEmpty: () => typedError<null, ErrorBody>(__TAURI_INVOKE("trash_empty")),
 	/**  What lies in the trash; it counts as shown from now on. */
@@ -447,6 +469,18 @@ error: ErrorBody } |
 message: Message_Serialize | null; 
 /**  Why the reply broke off. */
 error: ErrorBody | null };
+
+/**  An older message that a reply had before it. */
+export type Citation = {
+	/**  The message. */
+	messageId: MessageId,
+	/**  Its conversation. */
+	conversationId: ConversationId,
+	/**  How it begins, on one line: at most 80 characters. */
+	beginning: string,
+	/**  When it was stored. */
+	createdAt: string,
+};
 
 /**  What a restore without an open vault has done. */
 export type ClosedRestore = ClosedRestore_Serialize | ClosedRestore_Deserialize;
@@ -1332,6 +1366,14 @@ export type ErrorCode =
 /**  A defect of Evenkeel; the text says where. */
 "internal";
 
+/**  A message that a line of a summary rests on. */
+export type Evidence = {
+	/**  How the summary's text names it, such as `m12`: the twelfth message of the branch. */
+	label: string,
+	/**  The message. */
+	messageId: MessageId,
+};
+
 /**  A context that expires within a day. */
 export type ExpiringContext = {
 	/**  The context. */
@@ -1409,8 +1451,12 @@ export type FollowUpSignal =
 "rework" | 
 /**  For: answers or judges what was said: "yes", "thanks", "I tried it". */
 "response" | 
+/**  For: the last reply asked something, and this neither asks nor asks for anything. */
+"answer" | 
 /**  For: has words of its subject in common with the last exchange. */
 "sharedWords" | 
+/**  For: has no word for a thing that the last exchange does not have. */
+"nothingNew" | 
 /**  For: a few words only. */
 "short" | 
 /**  For: was sent soon after the last message. */
@@ -1419,7 +1465,7 @@ export type FollowUpSignal =
 "longPause" | 
 /**  Against: says that something else begins: "by the way", "new question", a greeting. */
 "newTopic" | 
-/**  Against: long enough, and with enough words of its own, to be understood by itself. */
+/**  Against: has three and more words for things that the last exchange does not have. */
 "selfContained";
 
 /**  One place to turn to. */
@@ -1630,6 +1676,8 @@ export type Message_Deserialize = {
 	siblingIds: MessageId[],
 	/**  The user's judgement of it; beside the message, not a part of what is immutable. */
 	vote?: Vote | null,
+	/**  Older messages that were sent with the question, those that are still there. */
+	citations?: Citation[],
 };
 
 /**  One message. Immutable once stored: an edit or a new reply is a sibling. */
@@ -1664,6 +1712,8 @@ export type Message_Serialize = {
 	siblingIds: MessageId[],
 	/**  The user's judgement of it; beside the message, not a part of what is immutable. */
 	vote: Vote | null,
+	/**  Older messages that were sent with the question, those that are still there. */
+	citations: Citation[],
 };
 
 /**  A model at a provider. */
@@ -1797,6 +1847,10 @@ export type Noun =
 "job" | 
 /**  What is typed and not sent; the change's id is the draft's key. */
 "draft" | 
+/**  The summaries of a conversation; the change's id is the conversation's. */
+"summary" | 
+/**  The values that were told in a conversation; the change's id is the conversation's. */
+"state" | 
 /**  What the app remembers of itself, such as its running time; the change's id is the key. */
 "appState";
 
@@ -1916,6 +1970,37 @@ export type PersonaField =
 "personality" | 
 /**  The length of replies. */
 "maxTokens";
+
+/**  An installed strategy. */
+export type PluginInfo = PluginInfo_Serialize | PluginInfo_Deserialize;
+
+/**  An installed strategy. */
+export type PluginInfo_Deserialize = {
+	/**  Its id, or the name of its folder where that cannot be read. */
+	id: string,
+	/**  Its name for people. */
+	name: string,
+	/**  Its version. */
+	version: string,
+	/**  What it does. */
+	description: string,
+	/**  Why it cannot be used; `None` if it can. */
+	error?: ErrorBody | null,
+};
+
+/**  An installed strategy. */
+export type PluginInfo_Serialize = {
+	/**  Its id, or the name of its folder where that cannot be read. */
+	id: string,
+	/**  Its name for people. */
+	name: string,
+	/**  Its version. */
+	version: string,
+	/**  What it does. */
+	description: string,
+	/**  Why it cannot be used; `None` if it can. */
+	error: ErrorBody | null,
+};
 
 /**  A template for contexts. */
 export type Preset = Preset_Serialize | Preset_Deserialize;
@@ -2512,6 +2597,45 @@ export type RecoveryWords = {
 	notes: string[],
 };
 
+/**  What the user wants to have taken out of texts. Everything is off until the user says otherwise. */
+export type RedactionSettings = RedactionSettings_Serialize | RedactionSettings_Deserialize;
+
+/**  What the user wants to have taken out of texts. Everything is off until the user says otherwise. */
+export type RedactionSettings_Deserialize = {
+	/**  Mail addresses. */
+	emails?: boolean,
+	/**  Phone numbers. */
+	phones?: boolean,
+	/**  Numbers of payment cards, and IBANs. */
+	cards?: boolean,
+	/**  Passwords, keys and tokens. */
+	keys?: boolean,
+	/**  The user's own words, at most 200 of 2–200 characters; found as whole words in either case. */
+	own?: string[],
+	/**  What the user writes is stored without them; the original is then nowhere. */
+	beforeStoring?: boolean,
+	/**  Requests are sent without them; what is stored stays whole. */
+	beforeSending?: boolean,
+};
+
+/**  What the user wants to have taken out of texts. Everything is off until the user says otherwise. */
+export type RedactionSettings_Serialize = {
+	/**  Mail addresses. */
+	emails: boolean,
+	/**  Phone numbers. */
+	phones: boolean,
+	/**  Numbers of payment cards, and IBANs. */
+	cards: boolean,
+	/**  Passwords, keys and tokens. */
+	keys: boolean,
+	/**  The user's own words, at most 200 of 2–200 characters; found as whole words in either case. */
+	own: string[],
+	/**  What the user writes is stored without them; the original is then nowhere. */
+	beforeStoring: boolean,
+	/**  Requests are sent without them; what is stored stays whole. */
+	beforeSending: boolean,
+};
+
 /**  The request of a receipt, put together again from what is stored. */
 export type RequestText = RequestText_Serialize | RequestText_Deserialize;
 
@@ -2849,6 +2973,8 @@ export type Settings_Deserialize = {
 	automaticTitles: boolean,
 	/**  How much a vault may hold. */
 	limits: Limits,
+	/**  What is taken out of texts before they are stored or sent. */
+	redaction: RedactionSettings_Deserialize,
 };
 
 /**  All settings; each has a default, and the whole is written at once. */
@@ -2881,6 +3007,8 @@ export type Settings_Serialize = {
 	automaticTitles: boolean,
 	/**  How much a vault may hold. */
 	limits: Limits,
+	/**  What is taken out of texts before they are stored or sent. */
+	redaction: RedactionSettings_Serialize,
 };
 
 /**  A piece of a hit's text. */
@@ -2889,6 +3017,88 @@ export type SnippetPart = {
 	text: string,
 	/**  It is what was looked for. */
 	isMatch: boolean,
+};
+
+/**  Who a value comes from. */
+export type StateSource = 
+/**  A model took it from what the user said. */
+"extraction" | 
+/**  The user set it. */
+"user";
+
+/**
+ *  One value of a conversation's state. Another value of the same name supersedes it; nothing is
+ *  overwritten.
+ */
+export type StateValue = StateValue_Serialize | StateValue_Deserialize;
+
+/**  Names a value of a conversation's state. */
+export type StateValueId = string;
+
+/**
+ *  One value of a conversation's state. Another value of the same name supersedes it; nothing is
+ *  overwritten.
+ */
+export type StateValue_Deserialize = {
+	/**  Its id. */
+	id: StateValueId,
+	/**  The context whose schema names it. */
+	contextId: ContextId,
+	/**  The conversation that it was told in. */
+	conversationId: ConversationId,
+	/**  Its name in the schema. */
+	name: string,
+	/**  The value as compact JSON. */
+	value: string,
+	/**  The message of the user that it was taken from; `None` where the user set it. */
+	evidenceId?: MessageId | null,
+	/**  Since when it holds. */
+	validFrom: string,
+	/**  Until when it held; `None` = it holds. */
+	validTo?: string | null,
+	/**  The user pinned it: no model supersedes it. */
+	isPinned: boolean,
+	/**  The user set it in place of a model's. */
+	isEdited: boolean,
+	/**  Who it comes from. */
+	source: StateSource,
+	/**  The value that it contradicts: the one that it superseded, or for a suggestion the one that stays. */
+	conflictsWithId?: StateValueId | null,
+	/**  It never held: the model read it, but a value that is pinned or the user's own stands against it. */
+	isSuggestion: boolean,
+};
+
+/**
+ *  One value of a conversation's state. Another value of the same name supersedes it; nothing is
+ *  overwritten.
+ */
+export type StateValue_Serialize = {
+	/**  Its id. */
+	id: StateValueId,
+	/**  The context whose schema names it. */
+	contextId: ContextId,
+	/**  The conversation that it was told in. */
+	conversationId: ConversationId,
+	/**  Its name in the schema. */
+	name: string,
+	/**  The value as compact JSON. */
+	value: string,
+	/**  The message of the user that it was taken from; `None` where the user set it. */
+	evidenceId: MessageId | null,
+	/**  Since when it holds. */
+	validFrom: string,
+	/**  Until when it held; `None` = it holds. */
+	validTo: string | null,
+	/**  The user pinned it: no model supersedes it. */
+	isPinned: boolean,
+	/**  The user set it in place of a model's. */
+	isEdited: boolean,
+	/**  Who it comes from. */
+	source: StateSource,
+	/**  The value that it contradicts: the one that it superseded, or for a suggestion the one that stays. */
+	conflictsWithId: StateValueId | null,
+	/**  It never held: the model read it, but a value that is pinned or the user's own stands against it. */
+	isSuggestion: boolean,
 };
 
 /**  The strategy of a context: `{"type":"plugin","pluginId":"std-summarization-strategy","config":{"threshold":20}}`. */
@@ -2942,8 +3152,71 @@ export type StrategyUsed_Serialize = {
 	insteadOf: string | null,
 };
 
+/**  Notes that stand for the older part of a conversation. Immutable: an edit is a new one in its place. */
+export type Summary = Summary_Serialize | Summary_Deserialize;
+
 /**  Names a summary. */
 export type SummaryId = string;
+
+/**  Notes that stand for the older part of a conversation. Immutable: an edit is a new one in its place. */
+export type Summary_Deserialize = {
+	/**  Its id. */
+	id: SummaryId,
+	/**  The conversation. */
+	conversationId: ConversationId,
+	/**  The last message that it covers; it applies to the branches that this message is on. */
+	upToId: MessageId,
+	/**  The messages that it was made from, oldest first, beside the summary before it. */
+	messageIds: MessageId[],
+	/**  The messages that its lines name, also those of summaries before it. */
+	evidence: Evidence[],
+	/**  The notes: fixed headings, and lines that end with the labels of the messages they rest on. */
+	text: string,
+	/**  Lines that have to stand in every later summary: those that the user wrote. */
+	pinned: string[],
+	/**  Tokens of the text. */
+	tokens: TokenCount,
+	/**  The model that wrote it; `None` where the user did. */
+	model?: ModelChoice | null,
+	/**  1 for the first of a branch, one more for each that was made after it. */
+	round: number,
+	/**  When it was made. */
+	createdAt: string,
+	/**  The user wrote it, in place of a model's. */
+	isEdited: boolean,
+	/**  A message that it rests on was deleted, so it is not sent any more. */
+	isStale: boolean,
+};
+
+/**  Notes that stand for the older part of a conversation. Immutable: an edit is a new one in its place. */
+export type Summary_Serialize = {
+	/**  Its id. */
+	id: SummaryId,
+	/**  The conversation. */
+	conversationId: ConversationId,
+	/**  The last message that it covers; it applies to the branches that this message is on. */
+	upToId: MessageId,
+	/**  The messages that it was made from, oldest first, beside the summary before it. */
+	messageIds: MessageId[],
+	/**  The messages that its lines name, also those of summaries before it. */
+	evidence: Evidence[],
+	/**  The notes: fixed headings, and lines that end with the labels of the messages they rest on. */
+	text: string,
+	/**  Lines that have to stand in every later summary: those that the user wrote. */
+	pinned: string[],
+	/**  Tokens of the text. */
+	tokens: TokenCount,
+	/**  The model that wrote it; `None` where the user did. */
+	model: ModelChoice | null,
+	/**  1 for the first of a branch, one more for each that was made after it. */
+	round: number,
+	/**  When it was made. */
+	createdAt: string,
+	/**  The user wrote it, in place of a model's. */
+	isEdited: boolean,
+	/**  A message that it rests on was deleted, so it is not sent any more. */
+	isStale: boolean,
+};
 
 /**  A replaced part of a text. */
 export type TextEdit = {

@@ -4,6 +4,7 @@
  */
 import type * as Rust from './bindings';
 import type * as Life from './life';
+import type * as Memory from './memory';
 import type * as Window from './types';
 
 /** Rust's numbers arrive as `number | null`, since JSON has no NaN. */
@@ -69,6 +70,14 @@ export type Contract = Agreed<
     Read<Rust.Change, Window.Change>,
     Read<Rust.EngineNotice, Window.EngineNews>,
     Read<Rust.ExpiringContext, Window.ContextExpiring>,
+    Read<Rust.Receipt_Serialize, Memory.Receipt>,
+    Read<Rust.RequestText_Serialize, Memory.ReceiptRequest>,
+    Read<Rust.Preview_Serialize, Memory.Preview>,
+    Read<Rust.Compared_Serialize, Memory.StrategyOutcome>,
+    Read<Rust.Summary_Serialize, Memory.Summary>,
+    Read<Rust.StateValue_Serialize, Memory.StateValue>,
+    Read<Rust.PluginInfo_Serialize, Memory.Plugin>,
+    Read<Rust.Citation, Memory.Citation>,
     Taken<Window.UnlockMethod, Rust.UnlockMethod>,
     Taken<Window.RecoveryWords, Rust.RecoveryWords>,
     Taken<Window.ContextDraft, Rust.ContextDraft_Deserialize>,

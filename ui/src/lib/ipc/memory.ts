@@ -161,7 +161,7 @@ export interface Plugin {
   version: string;
   description: string;
   /** Why it cannot be used. */
-  error: string | null;
+  error: ErrorBody | null;
 }
 
 /** An older message that a reply was given with. */

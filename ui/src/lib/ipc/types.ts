@@ -366,7 +366,7 @@ export interface Settings extends UpkeepSettings {
   lastContextId: string | null;
   aiNoticeAccepted: boolean;
   /** Absent = nothing is taken out. */
-  redaction?: Redaction;
+  redaction: Redaction;
 }
 
 export interface AppInfo {

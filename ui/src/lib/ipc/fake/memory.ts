@@ -31,8 +31,12 @@ const PLUGINS: Plugin[] = [
     name: 'Topic clusters',
     version: '0.3.1',
     description: 'Groups messages by topic and sends the groups that the question is about.',
-    error:
-      'the plug-in topic-clusters was made for version 2 of the plug-in interface (plugin.json), this app has version 1; look for a fitting version',
+    error: {
+      code: 'invalid_parameter',
+      message:
+        'the plug-in topic-clusters was made for version 2 of the plug-in interface (plugin.json), this app has version 1; look for a fitting version',
+      details: {},
+    },
   },
 ];
 

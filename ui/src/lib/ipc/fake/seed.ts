@@ -132,6 +132,15 @@ export function settings(): Settings {
     notifications: true,
     notificationContent: false,
     automaticTitles: true,
+    redaction: {
+      emails: false,
+      phones: false,
+      cards: false,
+      keys: false,
+      own: [],
+      beforeStoring: false,
+      beforeSending: false,
+    },
     limits: {
       contexts: 1_000,
       messagesPerContext: 1_000_000,
