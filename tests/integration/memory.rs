@@ -57,7 +57,7 @@ async fn asked(world: &World, times: usize) {
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !is_so().await {
-        assert!(Instant::now() < end, "waited for {what} in vain");
+        assert!(Instant::now() < end, "waited for {what} in vain; the log says:\n{}", log());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

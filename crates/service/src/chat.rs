@@ -162,10 +162,14 @@ impl Service {
         if let Some(reply) = message.as_ref().filter(|_| is_whole) {
             self.tell_strategy_later(&plan, reply);
         }
+        let status = message.as_ref().map(|message| message.status);
         sink(ChatEvent::Ended { message, error });
-        if is_whole {
+        if status == Some(MessageStatus::Complete) {
             self.title_later(plan.conversation.id);
             self.compare_later(plan.home.id);
+        }
+        // A reply that its limit cut is answered like a whole one, and its turn is over.
+        if matches!(status, Some(MessageStatus::Complete | MessageStatus::Truncated)) {
             self.summarise_later(Talked::of(plan, reply_id));
         }
         Ok(())

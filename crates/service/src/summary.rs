@@ -82,7 +82,7 @@ impl Service {
                     Ok(Summarised::Made) => {}
                     Ok(_) => break,
                     Err(error) => {
-                        tracing::info!(code = error.code().as_str(), "a conversation got no summary");
+                        tracing::info!(conversation = %talked.conversation, code = error.code().as_str(), "a conversation got no summary");
                         break;
                     }
                 }

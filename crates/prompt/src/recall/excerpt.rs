@@ -10,23 +10,30 @@ const REACH: usize = 100_000;
 /// What stands where something was left out.
 pub(super) const CUT: &str = "…";
 
-/// The part of a text around the words of these stems, in at most so many tokens; the beginning where
-/// it has none of them. Marked where something was left out.
-pub(super) fn excerpt(text: &str, stems: &[String], most: u32, counter: &dyn TokenCounter) -> String {
-    let text = text.trim();
-    let reach = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= REACH).last().unwrap_or(0);
+/// The part of a text around the words of these stems, in at most so many tokens with the marks of what
+/// was left out; the beginning where it has none of them.
+pub(super) fn excerpt(text: &str, stems: &[String], most: u32, counter: &dyn TokenCounter) -> Range<usize> {
+    let all = trimmed(text, 0..text.len());
+    let reach = text[all.clone()].char_indices().map(|(at, _)| all.start + at).take_while(|at| *at <= REACH).last();
+    let reach = reach.unwrap_or(all.start);
     let wanted: HashSet<&str> = stems.iter().map(String::as_str).collect();
     let found = words(&text[..reach]);
     let places: Vec<Range<usize>> =
         found.iter().filter(|word| wanted.contains(word.stem.as_str())).map(|word| word.place.clone()).collect();
     // Between blanks only, where there are any.
-    let mut cuts: Vec<usize> = vec![0];
-    cuts.extend(text[..reach].char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8()));
-    if cuts.len() * 30 < reach {
-        cuts = text[..reach].char_indices().map(|(at, _)| at).collect();
+    let inside = || text[all.start..reach].char_indices().map(|(at, c)| (all.start + at, c));
+    let mut cuts: Vec<usize> = vec![all.start];
+    cuts.extend(inside().filter(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8()));
+    if cuts.len() * 30 < reach - all.start {
+        cuts = inside().map(|(at, _)| at).collect();
     }
-    cuts.push(text.len());
-    let fits = |from: usize, to: usize| counter.count(&marked(text, cuts[from]..cuts[to])) <= most;
+    cuts.push(all.end);
+    let part = |from: usize, to: usize| trimmed(text, cuts[from]..cuts[to]);
+    let fits = |from: usize, to: usize| {
+        let part = part(from, to);
+        let (before, after) = marks(text, &part);
+        counter.count(&format!("{before}{}{after}", &text[part])) <= most
+    };
     let (mut from, mut to) = centre(&cuts, &places, most);
     while to > from && !fits(from, to) {
         to -= (to - from).div_ceil(4);
@@ -46,7 +53,19 @@ pub(super) fn excerpt(text: &str, stems: &[String], most: u32, counter: &dyn Tok
             step /= 2;
         }
     }
-    if to > from { marked(text, cuts[from]..cuts[to]) } else { String::new() }
+    part(from, to)
+}
+
+/// A part without the blanks around it.
+pub(super) fn trimmed(text: &str, part: Range<usize>) -> Range<usize> {
+    let start = part.end - text[part.clone()].trim_start().len();
+    start..start + text[start..part.end].trim_end().len()
+}
+
+/// What marks that something stands before a part, and after it.
+pub(super) fn marks(text: &str, part: &Range<usize>) -> (&'static str, &'static str) {
+    let mark = |rest: &str| if rest.trim().is_empty() { "" } else { CUT };
+    (mark(&text[..part.start]), mark(&text[part.end..]))
 }
 
 /// Where most of the words stand close together: positions of cuts around them.
@@ -63,12 +82,6 @@ fn centre(cuts: &[usize], places: &[Range<usize>], most: u32) -> (usize, usize) 
     (from, cuts.partition_point(|cut| *cut < last.end).min(cuts.len() - 1))
 }
 
-fn marked(text: &str, part: Range<usize>) -> String {
-    let before = if part.start > 0 { CUT } else { "" };
-    let after = if part.end < text.len() { CUT } else { "" };
-    format!("{before}{}{after}", text[part].trim())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,23 +89,29 @@ mod tests {
     use crate::{Characters, O200k};
     use proptest::prelude::*;
 
+    fn shown(text: &str, stems: &[String], most: u32, counter: &dyn TokenCounter) -> String {
+        let part = excerpt(text, stems, most, counter);
+        let (before, after) = marks(text, &part);
+        format!("{before}{}{after}", &text[part])
+    }
+
     #[test]
     fn an_excerpt_holds_the_words_that_were_looked_for() {
         let text = format!("{} the lighthouse keeper was Marit {}", "hay ".repeat(300), "straw ".repeat(300));
-        let found = excerpt(&text, &["lighthous".into(), "keep".into()], 12, &Words);
-        assert!(found.starts_with('…') && found.ends_with('…') && found.contains("lighthouse keeper"), "{found}");
+        let found = shown(&text, &["lighthous".into(), "keep".into()], 12, &Words);
+        assert!(found.starts_with('…') && found.ends_with('…') && found.contains("hay the lighthouse keeper was"), "{found}");
         assert!(Words.count(&found) <= 12);
-        let beginning = excerpt(&text, &["nowhere".into()], 5, &Words);
-        assert_eq!(beginning, "hay hay hay hay hay…");
-        assert_eq!(excerpt("short enough", &[], 5, &Words), "short enough");
+        assert_eq!(shown(&text, &["nowhere".into()], 5, &Words), "hay hay hay hay hay…");
+        assert_eq!(shown(" short enough\n", &[], 5, &Words), "short enough");
     }
 
     proptest! {
         #[test]
-        fn it_never_takes_more_than_its_room(text in "[a-zäé日🫠 \n]{0,400}", most in 0u32..60, stem in "[a-z]{1,3}") {
+        fn it_never_takes_more_than_its_room(text in "[a-zäé日🫠 \n]{0,400}", most in 1u32..60, stem in "[a-z]{1,3}") {
             for counter in [&Words as &dyn TokenCounter, &O200k, &Characters] {
-                let found = excerpt(&text, std::slice::from_ref(&stem), most, counter);
-                prop_assert!(found.is_empty() || counter.count(&found) <= most);
+                let part = excerpt(&text, std::slice::from_ref(&stem), most, counter);
+                let (before, after) = marks(&text, &part);
+                prop_assert!(part.is_empty() || counter.count(&format!("{before}{}{after}", &text[part])) <= most);
             }
         }
     }

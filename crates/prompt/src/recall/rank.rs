@@ -32,6 +32,8 @@ pub struct Ranking {
 pub const RANKING: Ranking =
     Ranking { k1: 1.2, b: 0.75, user: 1.0, assistant: 0.7, neighbours: 0.5, conversation: 0.4, fusion: 60.0, least: 0.3 };
 
+/// Characters of a message that are looked at: what bears on a question seldom stands so far in.
+const REACH: usize = 20_000;
 /// Messages of a conversation that make its score: the sum of all of them would favour long ones.
 const OF_A_CONVERSATION: usize = 3;
 
@@ -143,6 +145,8 @@ impl<'a> Wanted<'a> {
     /// How many words a text has, and how often each that is looked for.
     #[allow(clippy::cast_precision_loss)]
     fn counts(&self, text: &str) -> (f32, Vec<f32>) {
+        let reach = text.char_indices().nth(REACH).map_or(text.len(), |(at, _)| at);
+        let text = &text[..reach];
         let mut counts = vec![0.0; self.places.len()];
         let pieces = pieces(text);
         for piece in &pieces {

@@ -207,6 +207,22 @@ proptest! {
         }
     }
 
+    /// Receipts keep prefix and edits, and make the text anew out of the stored one.
+    #[test]
+    fn what_is_sent_can_be_made_out_of_what_is_stored(messages in messages(), room in 50u32..3_000) {
+        for block in composed(&messages, &["ferri"], 50, room, &Words) {
+            let stored = &messages.iter().find(|one| block.origin == Origin::Recalled { id: one.message_id }).unwrap().text;
+            let (mut made, mut at) = (block.prefix.clone(), 0);
+            for edit in &block.edits {
+                made.push_str(&stored[at..edit.start as usize]);
+                made.push_str(&edit.with);
+                at = edit.end as usize;
+            }
+            made.push_str(&stored[at..]);
+            prop_assert_eq!(made, block.text);
+        }
+    }
+
     #[test]
     fn nothing_stands_twice_and_nothing_is_over_budget(messages in messages(), share in 1u32..=50, window in 200u32..4_000, pairs in 0usize..20) {
         let revision = anna();

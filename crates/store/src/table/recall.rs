@@ -25,9 +25,6 @@ const LOOKED_AT: usize = 600;
 const WITH_NEIGHBOURS: usize = 40;
 /// Newest messages whose texts are looked through for what the index does not divide into words.
 const LOOKED_THROUGH: usize = 1_500;
-/// Longer texts are cut: what bears on a question stands seldom so far in, and reading takes time.
-const TEXT_CHARACTERS: u32 = 20_000;
-
 /// A candidate with its place in the tables.
 struct Placed {
     key: i64,
@@ -38,7 +35,7 @@ macro_rules! candidate_columns {
     () => {
         "m.key, m.id, m.conversation_id, m.parent_id, m.role, \
          CASE WHEN m.role = 'assistant' THEN coalesce ((SELECT r.name FROM revisions r WHERE r.id = m.revision_id), '') ELSE '' END, \
-         substr (m.content, 1, ?2), m.created_at"
+         m.content, m.created_at"
     };
 }
 
@@ -128,11 +125,11 @@ impl ReadHandle<'_> {
              CROSS JOIN contexts c ON c.id = v.context_id
              CROSS JOIN contexts a ON a.id = m.context_id
              WHERE m.key = ?1 AND m.role <> 'system' AND v.deleted_at IS NULL AND c.deleted_at IS NULL
-               AND (?3 OR (c.local_only = 0 AND a.local_only = 0))
-               AND (v.id IS ?4 OR EXISTS (SELECT 1 FROM json_each (?5) k WHERE unhex (k.value) = v.context_id))"
+               AND (?2 OR (c.local_only = 0 AND a.local_only = 0))
+               AND (v.id IS ?3 OR EXISTS (SELECT 1 FROM json_each (?4) k WHERE unhex (k.value) = v.context_id))"
         );
         let here = wish.here.map(|(conversation, _)| bytes(conversation.uuid()));
-        let row = self.one(sql, (key, TEXT_CHARACTERS, wish.with_local_only, here, &scope.contexts), candidate)?;
+        let row = self.one(sql, (key, wish.with_local_only, here, &scope.contexts), candidate)?;
         Ok(row.filter(|row| !wish.without.contains(&row.candidate.message_id) && !row.candidate.text.trim().is_empty()))
     }
 
