@@ -22,7 +22,9 @@ fn example() -> PathBuf {
 }
 
 async fn choose(world: &World, context: &Context, id: &str) {
-    let strategy = StrategyChoice { plugin_id: id.into(), config: Map::new(), ..StrategyChoice::default() };
+    // Little is quoted, so that it has its place in a small budget.
+    let config = Map::from_iter([("quoteBytes".to_owned(), json!(60))]);
+    let strategy = StrategyChoice { plugin_id: id.into(), config, ..StrategyChoice::default() };
     let patch = ContextPatch { strategy: Some(strategy), max_history_tokens: Some(500), ..ContextPatch::default() };
     world.service.context_update(context.id, patch).await.unwrap();
 }
@@ -118,7 +120,7 @@ async fn what_is_no_strategy_is_refused_and_nothing_is_left_of_it() {
     std::fs::write(wrong.path().join("plugin.wasm"), b"\0asm").unwrap();
     let refused = world.service.plugin_install(wrong.path().to_owned(), false).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::InvalidParameter);
-    assert!(refused.to_string().contains('2') && refused.to_string().contains("from-the-future"), "{refused}");
+    assert!(refused.to_string().contains("version 2") && refused.to_string().contains("version 1"), "{refused}");
     assert_eq!(world.service.plugin_list().await.unwrap(), []);
 
     let (first, second) = (strategy("twice", "(unreachable)"), strategy("twice", "(i64.const 0)"));

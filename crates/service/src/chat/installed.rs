@@ -41,12 +41,14 @@ impl Installed {
             answered: exchange.answered,
             messages: messages(exchange),
         };
+        // What is loaded but left the window before counts as earlier too.
+        let before = request.exchanges.first().map_or(request.history.len(), |first| first.messages.start);
         self.plugin.compose(&ComposeInput {
             config: &self.config,
             state: self.state.as_ref(),
             max_history_tokens: request.max_history_tokens,
             room: request.room,
-            earlier: request.earlier,
+            earlier: request.earlier.saturating_add(u32::try_from(before).unwrap_or(u32::MAX)),
             user_text: request.user_text,
             exchanges: request.exchanges.iter().map(exchange).collect(),
         })
