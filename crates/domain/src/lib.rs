@@ -63,7 +63,7 @@ pub use receipt::{
     TextEdit, sha256_hex,
 };
 pub use redaction::{RedactionEdit, RedactionKind, RedactionSettings};
-pub use schema::StateSchema;
+pub use schema::{Misfit, StateSchema};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};
 pub use strategy::{

@@ -31,6 +31,18 @@ const UNKNOWN: [&str; 15] = [
     "contains",
 ];
 
+/// Why a schema is none, or a value does not fit one, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Misfit(String);
+
+/// A misfit in words.
+macro_rules! misfit {
+    ($($words:tt)*) => {
+        Misfit(format!($($words)*))
+    };
+}
+
 /// A schema that was checked: of type object, with properties.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateSchema(Value);
@@ -54,7 +66,7 @@ impl StateSchema {
         if !object.get("properties").is_some_and(Value::is_object) {
             return Err(fail("it has no \"properties\"".into()));
         }
-        check(schema, "the schema", DEPTH).map_err(fail)?;
+        check(schema, "the schema", DEPTH).map_err(|misfit| fail(misfit.to_string()))?;
         Ok(Self(schema.clone()))
     }
 
@@ -73,10 +85,10 @@ impl StateSchema {
     ///
     /// # Errors
     /// Why it may not.
-    pub fn allows(&self, name: &str, value: &Value) -> Result<(), String> {
+    pub fn allows(&self, name: &str, value: &Value) -> Result<(), Misfit> {
         let Some(schema) = self.property(name) else {
             let names: Vec<&str> = self.properties().map(|(name, _)| name).collect();
-            return Err(format!("the schema has no {name:?}; it has: {}", names.join(", ")));
+            return Err(misfit!("the schema has no {name:?}; it has: {}", names.join(", ")));
         };
         fits(schema, value, name)
     }
@@ -90,19 +102,19 @@ impl StateSchema {
 }
 
 /// Checks a schema and those in it; the error says where.
-fn check(schema: &Value, at: &str, depth: usize) -> Result<(), String> {
-    let Some(object) = schema.as_object() else { return Err(format!("{at} is no object")) };
+fn check(schema: &Value, at: &str, depth: usize) -> Result<(), Misfit> {
+    let Some(object) = schema.as_object() else { return Err(misfit!("{at} is no object")) };
     if depth == 0 {
-        return Err(format!("{at} is more than {DEPTH} levels deep"));
+        return Err(misfit!("{at} is more than {DEPTH} levels deep"));
     }
     if let Some(unknown) = UNKNOWN.into_iter().find(|key| object.contains_key(*key)) {
-        return Err(format!("{at} uses \"{unknown}\", which is not supported"));
+        return Err(misfit!("{at} uses \"{unknown}\", which is not supported"));
     }
     check_types(object, at)?;
     match object.get("enum") {
         None => {}
         Some(Value::Array(values)) if !values.is_empty() => {}
-        Some(_) => return Err(format!("\"enum\" of {at} is no list of values")),
+        Some(_) => return Err(misfit!("\"enum\" of {at} is no list of values")),
     }
     if let Some(items) = object.get("items") {
         check(items, &format!("\"items\" of {at}"), depth - 1)?;
@@ -110,31 +122,31 @@ fn check(schema: &Value, at: &str, depth: usize) -> Result<(), String> {
     check_properties(object, at, depth)
 }
 
-fn check_types(object: &Map<String, Value>, at: &str) -> Result<(), String> {
+fn check_types(object: &Map<String, Value>, at: &str) -> Result<(), Misfit> {
     let is_type = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
     let is_known = match object.get("type") {
         None => true,
         Some(Value::Array(kinds)) => !kinds.is_empty() && kinds.iter().all(is_type),
         Some(kind) => is_type(kind),
     };
-    if is_known { Ok(()) } else { Err(format!("\"type\" of {at} is none of {}", TYPES.join(", "))) }
+    if is_known { Ok(()) } else { Err(misfit!("\"type\" of {at} is none of {}", TYPES.join(", "))) }
 }
 
-fn check_properties(object: &Map<String, Value>, at: &str, depth: usize) -> Result<(), String> {
+fn check_properties(object: &Map<String, Value>, at: &str, depth: usize) -> Result<(), Misfit> {
     let Some(properties) = object.get("properties") else {
         return if object.contains_key("required") {
-            Err(format!("{at} requires what it has no \"properties\" for"))
+            Err(misfit!("{at} requires what it has no \"properties\" for"))
         } else {
             Ok(())
         };
     };
-    let Some(properties) = properties.as_object() else { return Err(format!("\"properties\" of {at} is no object")) };
+    let Some(properties) = properties.as_object() else { return Err(misfit!("\"properties\" of {at} is no object")) };
     if properties.len() > PROPERTIES {
-        return Err(format!("{at} has {} properties, and may have {PROPERTIES}", properties.len()));
+        return Err(misfit!("{at} has {} properties, and may have {PROPERTIES}", properties.len()));
     }
     for (name, schema) in properties {
         if name.trim().is_empty() || name.chars().count() > NAME_CHARACTERS || name.chars().any(char::is_control) {
-            return Err(format!("a name in {at} has not 1 to {NAME_CHARACTERS} visible characters"));
+            return Err(misfit!("a name in {at} has not 1 to {NAME_CHARACTERS} visible characters"));
         }
         check(schema, &format!("{name:?}"), depth - 1)?;
     }
@@ -143,22 +155,22 @@ fn check_properties(object: &Map<String, Value>, at: &str, depth: usize) -> Resu
         Some(Value::Array(names)) if names.iter().all(|name| name.as_str().is_some_and(|name| properties.contains_key(name))) => {
             Ok(())
         }
-        Some(_) => Err(format!("\"required\" of {at} is no list of names of its properties")),
+        Some(_) => Err(misfit!("\"required\" of {at} is no list of names of its properties")),
     }
 }
 
 /// Whether a value fits a schema; the error says where it does not.
-fn fits(schema: &Value, value: &Value, at: &str) -> Result<(), String> {
+fn fits(schema: &Value, value: &Value, at: &str) -> Result<(), Misfit> {
     let kinds: Vec<&str> = match &schema["type"] {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
     if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(kind, value)) {
-        return Err(format!("{at} is {value}, and has to be of type {}", kinds.join(" or ")));
+        return Err(misfit!("{at} is {value}, and has to be of type {}", kinds.join(" or ")));
     }
     if let Some(allowed) = schema["enum"].as_array().filter(|allowed| !allowed.contains(value)) {
-        return Err(format!("{at} is {value}, and has to be one of {}", Value::Array(allowed.clone())));
+        return Err(misfit!("{at} is {value}, and has to be one of {}", Value::Array(allowed.clone())));
     }
     if let (Some(items), Some(values)) = (schema.get("items"), value.as_array()) {
         for (number, item) in values.iter().enumerate() {
@@ -168,12 +180,12 @@ fn fits(schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     let Some(fields) = value.as_object() else { return Ok(()) };
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     if let Some(missing) = required.into_iter().find(|name| !fields.contains_key(*name)) {
-        return Err(format!("{at} has no {missing:?}"));
+        return Err(misfit!("{at} has no {missing:?}"));
     }
     for (name, field) in fields {
         match schema["properties"].get(name) {
             Some(schema) => fits(schema, field, &format!("{at}.{name}"))?,
-            None if schema["additionalProperties"] == false => return Err(format!("{at} may not have {name:?}")),
+            None if schema["additionalProperties"] == false => return Err(misfit!("{at} may not have {name:?}")),
             None => {}
         }
     }
@@ -233,7 +245,7 @@ mod tests {
         ] {
             assert_eq!(schema.allows(name, &value).is_ok(), fits, "{name} {value}: {:?}", schema.allows(name, &value));
         }
-        assert!(schema.allows("stops", &json!([{ "city": 1 }])).unwrap_err().contains("stops[0].city"));
+        assert!(schema.allows("stops", &json!([{ "city": 1 }])).unwrap_err().to_string().contains("stops[0].city"));
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl FormTask<'_> {
         for (name, value) in object.into_iter().filter(|(_, value)| !value.is_null()) {
             match self.schema.allows(&name, &value) {
                 Ok(()) => values.fitting.push((name, value)),
-                Err(why) => values.faults.push(why),
+                Err(why) => values.faults.push(why.to_string()),
             }
         }
         Ok(values)

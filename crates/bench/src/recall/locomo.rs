@@ -44,7 +44,7 @@ pub fn read(path: &Path) -> Result<Set, BenchError> {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let bad = |reason: String| BenchError::DataFile { path: path.display().to_string(), reason };
     let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    let samples = entries.iter().map(sample).collect::<Result<Vec<_>, _>>().map_err(bad)?;
+    let samples = entries.iter().map(sample).collect::<Result<Vec<_>, _>>().map_err(|error| bad(error.to_string()))?;
     let set = Set { name, samples };
     if set.questions() == 0 {
         return Err(bad("no question names a turn that is there".to_owned()));
@@ -52,14 +52,14 @@ pub fn read(path: &Path) -> Result<Set, BenchError> {
     Ok(set)
 }
 
-fn sample(entry: &Entry) -> Result<Sample, String> {
+fn sample(entry: &Entry) -> Result<Sample, serde_json::Error> {
     let first = entry.conversation.get("speaker_a").and_then(Value::as_str);
     let mut sessions = Vec::new();
     let mut numbers: Vec<u32> = entry.conversation.keys().filter_map(|key| key.strip_prefix("session_")?.parse().ok()).collect();
     numbers.sort_unstable();
     for number in numbers {
         let said = entry.conversation.get(&format!("session_{number}")).cloned().unwrap_or_default();
-        let said: Vec<Said> = serde_json::from_value(said).map_err(|error| format!("session_{number}: {error}"))?;
+        let said: Vec<Said> = serde_json::from_value(said)?;
         let user = first.map(str::to_owned).or_else(|| said.first().map(|one| one.speaker.clone()));
         let line = |one: Said| Line { is_user: Some(&one.speaker) == user.as_ref(), id: one.dia_id, text: one.text };
         let time = entry.conversation.get(&format!("session_{number}_date_time")).and_then(Value::as_str);
