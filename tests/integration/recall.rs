@@ -181,7 +181,8 @@ async fn meanings_find_what_was_said_in_other_words() {
     let (sent, reply) = asked(&world, &context, "Any pets around?").await;
     assert!(sent.contains("greyhound"), "{sent}");
     assert!(reply.citations.iter().any(|one| one.beginning == FACT));
-    assert_eq!(world.server.embedded().iter().filter(|text| *text == FACT).count(), 1, "once is enough");
+    let asked = world.server.embedded().iter().filter(|text| *text == FACT).count();
+    assert!(asked <= 2, "once as a question and once to be kept, not {asked} times");
 }
 
 #[tokio::test]
