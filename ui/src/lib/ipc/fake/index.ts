@@ -53,7 +53,6 @@ const SERVED: ModelInfo = {
 const MODELS: Record<string, ModelInfo[]> = {
   'provider-ollama': [
     { ...SERVED, name: 'qwen3:8b', window: 32_768, sizeBytes: 5_200_000_000 },
-    { ...SERVED, name: 'nomic-embed-text', sizeBytes: 270_000_000, embedding: true },
     { ...SERVED, name: 'gpt-oss:120b-cloud', window: 131_072, locality: 'remote' },
     { ...SERVED, name: 'nomic-embed-text', embedding: true },
   ],
