@@ -27,6 +27,7 @@ mod provider_errors;
 mod read_only;
 mod recall;
 mod receipts;
+mod redaction;
 mod restore_closed;
 mod sharing;
 mod support;

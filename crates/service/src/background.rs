@@ -1,5 +1,6 @@
 //! Work that models do beside the replies: titles, summaries, values.
 
+use crate::chat::wording::worded;
 use crate::model::{Chosen, Ready};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{Context, ConversationId, ModelChoice, Role, WorkModel};
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Answers that were of no use after which a conversation is left alone until the app starts again.
+/// Answers in a row that were of no use, after which a conversation is left alone until the app starts again.
 const TRIES: u32 = 3;
 /// The most bytes that are read of an answer.
 const READ: usize = 64 << 10;
@@ -43,7 +44,8 @@ impl Attempts {
 
     fn end(&self, id: ConversationId, failed: bool) {
         if let Some(tried) = self.lock().get_mut(&id) {
-            *tried = Tried { is_asked: false, failures: tried.failures + u32::from(failed) };
+            let failures = if failed { tried.failures + 1 } else { 0 };
+            *tried = Tried { is_asked: false, failures };
         }
     }
 
@@ -83,9 +85,10 @@ pub(crate) struct Answer {
 
 /// Asks a model; the engine in the memory that it has for such work.
 pub(crate) async fn answer_of(ready: &Ready, chosen: &Chosen, wish: Wish<'_>) -> Result<Answer, ServiceError> {
+    let sent = |(role, text): (Role, String)| ChatMessage::new(role, worded(&text, ready.unwanted.as_ref()).text);
     let mut request = ChatRequest {
         model: ready.model_name.clone(),
-        messages: wish.messages.into_iter().map(|(role, text)| ChatMessage::new(role, text)).collect(),
+        messages: wish.messages.into_iter().map(sent).collect(),
         temperature: Some(wish.temperature),
         max_tokens: Some(wish.max_tokens),
         window: Some(chosen.window),

@@ -9,7 +9,7 @@ mod receipt;
 pub(crate) mod replies;
 mod reply;
 mod strategy;
-mod wording;
+pub(crate) mod wording;
 
 use crate::recall::{citations, recalled_in};
 use crate::session::{Session, private::mirror};
@@ -293,7 +293,11 @@ impl Service {
             session
                 .write(move |w| {
                     w.delete_draft(reply_id)?;
-                    message.citations = citations(w, &recalled)?;
+                    // A finished reply is worth more than what it cites.
+                    message.citations = citations(w, &recalled).unwrap_or_else(|error| {
+                        tracing::error!(%error, "a reply cites nothing");
+                        Vec::new()
+                    });
                     let stored = store_reply(w, message, receipt)?;
                     touch(w, &talked_to, now)?;
                     Ok(stored)
@@ -329,7 +333,10 @@ impl Service {
 fn store_reply(w: &mut WriteHandle<'_>, message: Message, receipt: Option<Receipt>) -> Result<Message, StoreError> {
     let stored = w.insert_message(message)?;
     if let Some(receipt) = receipt {
-        w.put_receipt(stored.context_id, &receipt)?;
+        // A finished reply is worth more than its receipt.
+        if let Err(error) = w.put_receipt(stored.context_id, &receipt) {
+            tracing::error!(%error, "a reply got no receipt");
+        }
     }
     Ok(stored)
 }

@@ -97,7 +97,7 @@ impl Service {
 
 /// A model elsewhere may read what its provider is sent anyway.
 fn may_read(chosen: &Chosen, plan: &Plan) -> bool {
-    chosen.is_local() || chosen.provider.id == plan.chosen.provider.id
+    chosen.is_local() || (chosen.provider.id == plan.chosen.provider.id && !plan.chosen.is_local())
 }
 
 /// The messages that the answering model is about to be sent.

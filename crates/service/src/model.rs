@@ -11,10 +11,12 @@ pub(crate) use found::find_moved_files;
 pub(crate) use known_files::KnownFiles;
 pub(crate) use window::Windows;
 
+use crate::chat::wording::before_sending;
 use crate::provider::{KeyedProvider, keyed_provider};
 use crate::{EngineNotice, ModelOffer, Service, ServiceError};
 use evenkeel_domain::{Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};
 use evenkeel_engine::{EngineEvent, EngineUse, ModelFile, default_model, inspect};
+use evenkeel_prompt::Redactor;
 use evenkeel_provider::{Endpoint, LanguageModel, connect};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,6 +56,8 @@ pub(crate) struct Ready {
     pub model_name: String,
     /// It is the built-in engine.
     pub is_engine: bool,
+    /// What is taken out of texts before they are sent, where there is something.
+    pub unwanted: Option<Redactor>,
     /// Keeps the engine from unloading while it is used.
     _in_use: Option<EngineUse>,
 }
@@ -87,7 +91,7 @@ impl Chosen {
 }
 
 /// The words of a context that is local only are not sent elsewhere.
-fn may_answer(kept_here_by: Option<&str>, chosen: &Chosen) -> Result<(), ServiceError> {
+pub(crate) fn may_answer(kept_here_by: Option<&str>, chosen: &Chosen) -> Result<(), ServiceError> {
     let (provider, model) = (&chosen.provider.name, &chosen.choice.model);
     let Some(name) = kept_here_by.filter(|_| !chosen.is_local()) else { return Ok(()) };
     let message = format!("{name} answers on this machine only, and {model} of {provider} runs elsewhere; choose a local model");
@@ -148,10 +152,11 @@ impl Service {
 
     /// Makes the chosen model ready to be called; starts the engine where it is the one.
     pub(crate) async fn ready(&self, chosen: &Chosen, context: &Context) -> Result<Ready, ServiceError> {
+        let unwanted = before_sending(&*self.session()?);
         let Some(file) = &chosen.file else {
             let endpoint = self.keyed_endpoint(&chosen.provider, chosen.sealed_key.as_deref(), context.local_only)?;
             let model = connect(endpoint, self.http().clone());
-            return Ok(Ready { model, model_name: chosen.choice.model.clone(), is_engine: false, _in_use: None });
+            return Ok(Ready { model, model_name: chosen.choice.model.clone(), is_engine: false, unwanted, _in_use: None });
         };
         let engine = self.engine().endpoint(file, Some(chosen.window)).await?;
         let endpoint = Endpoint {
@@ -163,7 +168,7 @@ impl Service {
             local_only: true,
         };
         let model = connect(endpoint, self.http().clone());
-        Ok(Ready { model, model_name: engine.model.clone(), is_engine: true, _in_use: Some(engine.hold) })
+        Ok(Ready { model, model_name: engine.model.clone(), is_engine: true, unwanted, _in_use: Some(engine.hold) })
     }
 
     /// The engine's models: the shipped one and the files that were added.

@@ -57,6 +57,8 @@ pub(crate) struct Asked<'a> {
     pub before: Option<&'a str>,
     /// Most messages that are brought back.
     pub count: u32,
+    /// Whether a model that compares meanings may be asked.
+    pub asks_embedder: bool,
     /// What finds texts that are not to be sent.
     pub unwanted: Option<&'a Redactor>,
     /// What is sent anyway.
@@ -121,6 +123,9 @@ impl Service {
     /// The messages nearest in meaning, where meanings are compared; else the reason why they are not.
     async fn nearest_in_time(&self, asked: &Asked<'_>, contexts: &[ContextId]) -> Result<Vec<MessageId>, String> {
         let Some(choice) = asked.context.memory.recall.embedder.clone() else { return Ok(Vec::new()) };
+        if !asked.asks_embedder {
+            return Err("no model is asked before the message is sent".to_owned());
+        }
         let (service, contexts) = (self.clone(), contexts.to_vec());
         let (text, local_only) = (asked.text.to_owned(), asked.context.local_only);
         // A task of its own: a model that has to be loaded first goes on loading, for the next question.

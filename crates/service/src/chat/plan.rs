@@ -5,7 +5,7 @@ use super::memory::{Branch, summary_of};
 use super::strategy::Wished;
 use super::wording::{self, Worded};
 use crate::missing::{full, in_trash};
-use crate::model::Chosen;
+use crate::model::{Chosen, may_answer};
 use crate::recall::{Asked, Recalled, sent};
 use crate::session::private::Item;
 use crate::session::{Session, WindowKey};
@@ -14,7 +14,9 @@ use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, FollowUp, Message, MessageId,
     MessageStatus, Revision, Role, SendRequest, StrategyChoice, SummaryId, TokenCount, TokenMeter,
 };
-use evenkeel_prompt::{BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, TokenCounter};
+use evenkeel_prompt::{
+    BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, Redactor, TokenCounter,
+};
 
 /// Everything that is decided before anything is written or sent.
 pub(crate) struct Plan {
@@ -28,6 +30,8 @@ pub(crate) struct Plan {
     pub is_new_conversation: bool,
     pub user_message: Message,
     pub is_new_message: bool,
+    /// Whether a model that compares meanings may be asked; nothing leaves for a trial.
+    asks_embedder: bool,
     pub prompt: Prompt,
     /// Where the text was typed, and the text as it was typed.
     pub typed: Option<(DraftKey, String)>,
@@ -46,6 +50,14 @@ struct Question<'a> {
     text: &'a str,
     /// Whether older messages are looked for, which takes its time.
     recalls: bool,
+    /// Whether a model that compares meanings may be asked for that.
+    asks_embedder: bool,
+}
+
+/// A message that is only looked at: nothing is stored, and no model is called.
+pub(crate) struct Trial {
+    /// Tried in place of the context's own.
+    pub strategy: Option<StrategyChoice>,
 }
 
 /// What a prompt is built from.
@@ -54,6 +66,7 @@ struct Material<'a> {
     wished: &'a Wished,
     worded: &'a Worded,
     follow_up: &'a FollowUp,
+    unwanted: Option<&'a Redactor>,
     recalled: Recalled,
 }
 
@@ -66,7 +79,7 @@ impl<'a> Question<'a> {
         text: &'a str,
     ) -> Self {
         let ((context, revision), (conversation, parent)) = (parties, place);
-        Self { context, revision, chosen, conversation, parent, asked: None, text, recalls: true }
+        Self { context, revision, chosen, conversation, parent, asked: None, text, recalls: true, asks_embedder: true }
     }
 
     fn window_key(&self, summary: Option<SummaryId>) -> WindowKey {
@@ -81,13 +94,14 @@ impl Service {
         &self,
         request: SendRequest,
         known: Option<ConversationId>,
-        strategy: Option<StrategyChoice>,
+        trial: Option<Trial>,
     ) -> Result<Plan, ServiceError> {
         if let SendRequest::New { text, .. } | SendRequest::Edit { text, .. } = &request {
             self.check_text(text)?;
         }
         let session = self.session()?;
-        let found = self.found(&session, &request, known, strategy).await?;
+        let asks_embedder = trial.is_none();
+        let found = self.found(&session, &request, known, trial.and_then(|trial| trial.strategy)).await?;
         self.check_found(&request, &found)?;
         let mut chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let (new_text, typed) = match request {
@@ -107,10 +121,12 @@ impl Service {
         let conversation = found.conversation.unwrap_or_else(|| self.begun(found.home.id, &text));
         let (id, parent) = (conversation.id, found.parent);
         let (parties, place) = ((&found.context, &found.revision), (id, parent));
-        let mut prompt = self.prompt_after(&session, &Question::new(parties, &chosen, place, &text), found.past).await;
+        let question = Question { asks_embedder, ..Question::new(parties, &chosen, place, &text) };
+        let mut prompt = self.prompt_after(&session, &question, found.past).await;
         // Only here is the provider waited for before the message is stored: a refusal for a guess would be worse.
         if refused_for_size(&prompt) && self.window_told(&mut chosen).await {
-            prompt = self.prompt(&session, &Question::new(parties, &chosen, place, &text)).await;
+            let question = Question { asks_embedder, ..Question::new(parties, &chosen, place, &text) };
+            prompt = self.prompt(&session, &question).await;
         }
         let prompt = prompt?;
         let user_message = stored.unwrap_or_else(|| self.written(&conversation, &found.context, parent, text));
@@ -123,6 +139,7 @@ impl Service {
             is_new_conversation,
             user_message,
             is_new_message,
+            asks_embedder,
             prompt,
             typed,
         })
@@ -244,9 +261,16 @@ impl Service {
             wording::redact(&mut past, unwanted);
         }
         let worded = wording::worded(question.text, unwanted.as_ref());
+        self.check_kept_here(session, question, &past).await?;
         let wished = self.strategy_of(session, question.context, question.conversation, &past.memory).await?;
-        let mut material =
-            Material { past: &past, wished: &wished, worded: &worded, follow_up: &follow_up, recalled: Recalled::default() };
+        let mut material = Material {
+            past: &past,
+            wished: &wished,
+            worded: &worded,
+            follow_up: &follow_up,
+            unwanted: unwanted.as_ref(),
+            recalled: Recalled::default(),
+        };
         let prompt = self.build(session, question, &material)?;
         if !question.recalls || !question.context.memory.recall.on {
             return Ok(prompt);
@@ -261,14 +285,38 @@ impl Service {
             before: newest.filter(|_| follow_up.is_follow_up),
             count: wording::recall_count(&follow_up, question.context.memory.recall.count),
             unwanted: unwanted.as_ref(),
+            asks_embedder: question.asks_embedder,
             sent: sent(&prompt),
         };
         material.recalled = self.recalled(session, asked).await;
         if material.recalled.is_nothing() { Ok(prompt) } else { self.build(session, question, &material) }
     }
 
+    /// What was read may reach further back than what the model was chosen for: the words of a context
+    /// that is local only are not sent elsewhere.
+    async fn check_kept_here(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<(), ServiceError> {
+        let own = question.context.id;
+        let mut others: Vec<ContextId> = past.texts.iter().map(|said| said.text.context_id).collect();
+        others.extend(&past.memory.contexts);
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|id| *id != own);
+        if question.chosen.is_local() || others.is_empty() {
+            return Ok(());
+        }
+        let local = session.read(move |r| {
+            for id in others {
+                if let Some(local) = r.context(id)?.filter(|other| other.local_only) {
+                    return Ok(Some(local.name));
+                }
+            }
+            Ok(None)
+        });
+        may_answer(local.await?.as_deref(), question.chosen)
+    }
+
     fn build(&self, session: &Session, question: &Question<'_>, material: &Material<'_>) -> Result<Prompt, ServiceError> {
-        let Material { past, wished, worded, follow_up, recalled } = material;
+        let Material { past, wished, worded, follow_up, unwanted, recalled } = material;
         let (context, chosen) = (question.context, question.chosen);
         let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
         let counter = Calibrated::new(O200k, counting.factor);
@@ -290,7 +338,7 @@ impl Service {
         let goals = Goals(&context.memory.goals);
         let recall = recalled.provider();
         let providers: [&dyn ContextProvider; 2] = [&recall, &goals];
-        let prompt = Builder::new(BuildInput {
+        let mut prompt = Builder::new(BuildInput {
             revision: question.revision,
             history: &counted,
             earlier: past.earlier,
@@ -313,6 +361,9 @@ impl Service {
         .instead_of(wished.instead_of.clone())
         .providers(&providers)
         .build()?;
+        if let Some(unwanted) = unwanted {
+            wording::redact_memory(&mut prompt, unwanted);
+        }
         Ok(prompt)
     }
 
@@ -321,7 +372,9 @@ impl Service {
         let asked = &plan.user_message;
         let place = (plan.conversation.id, asked.parent_id);
         let parties = (&plan.context, &plan.revision);
-        let question = Question { asked: Some(asked.id), ..Question::new(parties, &plan.chosen, place, &asked.content) };
+        let asks_embedder = plan.asks_embedder;
+        let question =
+            Question { asked: Some(asked.id), asks_embedder, ..Question::new(parties, &plan.chosen, place, &asked.content) };
         self.prompt(session, &question).await
     }
 

@@ -4,7 +4,7 @@ use super::found::{Past, Said};
 use crate::session::Session;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{FollowUp, HistoryNeed, RedactionSettings, Role, TextEdit};
-use evenkeel_prompt::{FollowUpInput, Redactor, follow_up, wanted};
+use evenkeel_prompt::{BlockKind, FollowUpInput, Origin, Prompt, Redactor, follow_up, wanted};
 
 /// A text as it is sent, and what was replaced in the stored one.
 #[derive(Debug, Default)]
@@ -44,6 +44,21 @@ pub(crate) fn redact(past: &mut Past, redactor: &Redactor) {
             text.content = format!("{prefix}{}", sent.text);
             text.tokens = None;
             *edits = sent.edits;
+        }
+    }
+}
+
+/// The same for what a prompt remembers beside the history.
+pub(crate) fn redact_memory(prompt: &mut Prompt, redactor: &Redactor) {
+    for block in prompt.blocks.iter_mut().filter(|block| block.included && block.kind == BlockKind::Memory) {
+        let sent = worded(block.text.get(block.prefix.len()..).unwrap_or_default(), Some(redactor));
+        if sent.edits.is_empty() {
+            continue;
+        }
+        block.text = format!("{}{}", block.prefix, sent.text);
+        // Of other memory the receipt keeps the text as it was sent.
+        if matches!(block.origin, Origin::Summary { .. }) {
+            block.edits = sent.edits;
         }
     }
 }

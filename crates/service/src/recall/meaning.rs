@@ -1,5 +1,6 @@
 //! What messages mean: vectors of an embedding model, kept in the vault and compared here.
 
+use crate::chat::wording::{before_sending, worded};
 use crate::provider::keyed_provider;
 use crate::recent::Recent;
 use crate::session::Session;
@@ -8,6 +9,7 @@ use evenkeel_domain::{
     Context, ContextId, ErrorBody, ErrorCode, Meaning, MessageId, ModelChoice, ProviderKind, ProviderLocality,
 };
 use evenkeel_engine::EngineUse;
+use evenkeel_prompt::Redactor;
 use evenkeel_provider::{Embedder, Endpoint, MOST_TEXTS, ProviderError, connect_embedder};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -67,6 +69,8 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// An embedding model that can be asked.
 struct ReadyEmbedder {
     embedder: Arc<dyn Embedder>,
+    /// What is taken out of texts before they are sent, where there is something.
+    unwanted: Option<Redactor>,
     model: String,
     /// Keeps the engine from unloading while it is used.
     _in_use: Option<EngineUse>,
@@ -134,6 +138,7 @@ impl Service {
     /// the model that answers stays loaded, with what it remembers of the prompt.
     async fn ready_embedder(&self, choice: &ModelChoice, local_only: bool) -> Result<ReadyEmbedder, ServiceError> {
         let id = choice.provider_id;
+        let unwanted = before_sending(&*self.session()?);
         let keyed = self.session()?.read(move |r| keyed_provider(r, id)).await?;
         let keyed = keyed.ok_or_else(|| {
             let message = format!("the provider of {} was removed; choose another model for recall", choice.model);
@@ -146,7 +151,7 @@ impl Service {
         if keyed.provider.kind != ProviderKind::Engine {
             let endpoint = self.keyed_endpoint(&keyed.provider, keyed.sealed_key.as_deref(), local_only)?;
             let embedder = connect_embedder(endpoint, self.http().clone());
-            return Ok(ReadyEmbedder { embedder, model: choice.model.clone(), _in_use: None });
+            return Ok(ReadyEmbedder { embedder, unwanted, model: choice.model.clone(), _in_use: None });
         }
         let file = self.engine_file(&choice.model).await?;
         let engine = self.embedding_engine().endpoint(&file, None).await?;
@@ -164,7 +169,7 @@ impl Service {
             local_only: true,
         };
         let embedder = connect_embedder(endpoint, self.http().clone());
-        Ok(ReadyEmbedder { embedder, model: engine.model.clone(), _in_use: Some(engine.hold) })
+        Ok(ReadyEmbedder { embedder, unwanted, model: engine.model.clone(), _in_use: Some(engine.hold) })
     }
 }
 
@@ -173,7 +178,8 @@ impl ReadyEmbedder {
     async fn meanings(&self, texts: &[String]) -> Result<Vec<Option<Meaning>>, ServiceError> {
         let mut refused = None;
         for most in CHARACTERS {
-            let cut: Vec<String> = texts.iter().map(|text| text.trim().chars().take(most).collect()).collect();
+            let sent = |text: &String| worded(text, self.unwanted.as_ref()).text.trim().chars().take(most).collect();
+            let cut: Vec<String> = texts.iter().map(sent).collect();
             match self.embedder.embed(&self.model, &cut).await {
                 Ok(vectors) => return Ok(vectors.iter().map(|vector| Meaning::of(vector)).collect()),
                 Err(error @ ProviderError::TooLong { .. }) => refused = Some(error),

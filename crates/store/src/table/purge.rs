@@ -3,7 +3,7 @@
 use crate::column::{bytes, id, of_json};
 use crate::{Noun, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ContextId, ConversationId, Revision};
+use evenkeel_domain::{ContextId, ConversationId, Revision, StrategyChoice};
 use rusqlite::{Params, params};
 
 /// From so many messages on, all at once can be cheaper.
@@ -102,8 +102,8 @@ impl WriteHandle<'_> {
             "UPDATE contexts SET revision_id = ?2, temperature = 0, max_tokens = 0, max_history_tokens = 0, expiry_days = NULL,
                  provider_id = NULL, model = NULL, preset_id = NULL, created_at = 0, updated_at = 0, last_interaction_at = 0,
                  expires_at = NULL, is_active = 0, deleted_at = NULL, trash_shown_at = NULL, purge_due_running_ms = NULL,
-                 purged_at = ?3 WHERE id = ?1",
-            (bytes, nameless.id.as_str(), now.timestamp_millis()),
+                 strategy = ?4, memory = '{}', purged_at = ?3 WHERE id = ?1",
+            (bytes, nameless.id.as_str(), now.timestamp_millis(), of_json(&StrategyChoice::default())?),
         )?;
         self.forget_unused_revisions()?;
         self.changed(Noun::Context, context_id);
