@@ -62,7 +62,7 @@ pub use receipt::{
     BlockKind, Compared, Origin, Preview, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, RequestText, StrategyUsed,
     TextEdit, sha256_hex,
 };
-pub use redaction::{RedactionEdit, RedactionKind, RedactionSettings};
+pub use redaction::{RedactionKind, RedactionSettings};
 pub use schema::{Misfit, StateSchema};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use settings::{Settings, Theme};

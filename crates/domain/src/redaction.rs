@@ -83,22 +83,6 @@ impl RedactionKind {
     }
 }
 
-/// One place of a text that was replaced. Does not hold what stood there, so that a receipt may keep
-/// it: with the original text it gives the exact text that was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "camelCase")]
-pub struct RedactionEdit {
-    /// Where it begins in the original text, in bytes of UTF-8.
-    pub start: u32,
-    /// Where it ends in the original text, in bytes of UTF-8; above `start`.
-    pub end: u32,
-    /// What was found there.
-    pub kind: RedactionKind,
-    /// What stands there instead.
-    pub with: String,
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -136,7 +120,5 @@ mod tests {
         let json = serde_json::to_value(&settings).unwrap();
         assert_eq!(json["beforeSending"], true);
         assert_eq!(json["own"][0], "Vogt");
-        let edit = RedactionEdit { start: 1, end: 4, kind: RedactionKind::Iban, with: "[iban]".into() };
-        assert_eq!(serde_json::to_string(&edit).unwrap(), r#"{"start":1,"end":4,"kind":"iban","with":"[iban]"}"#);
     }
 }

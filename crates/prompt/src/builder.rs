@@ -5,7 +5,7 @@ use crate::history::{History, Source};
 use crate::persona::system_text;
 use crate::render::NOTE_TOKENS;
 use crate::{Block, BlockKind, Budget, ComposeRequest, ContextProvider, FRAME_TOKENS, Origin, PromptError};
-use crate::{SlidingWindow, Strategy, TokenCounter, Wanted, exchanges, wanted};
+use crate::{SlidingWindow, Strategy, TokenCounter, Wanted, exchanges};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{FollowUp, MessageId, Revision, Role, StrategyUsed, TextEdit, TokenMeter};
 use std::collections::HashSet;
@@ -182,7 +182,6 @@ impl<'a> Builder<'a> {
             exchanges: &groups,
             earlier: input.earlier,
             user_text: input.user_text,
-            need: input.follow_up.map(wanted).unwrap_or_default(),
             max_history_tokens: input.max_history_tokens,
             room,
             counter: input.counter,

@@ -47,7 +47,7 @@ pub use persona::system_text;
 pub use provider::{ContextProvider, Wanted};
 pub use recall::{Question, RANKING, RECALL, Ranked, Ranking, Recall, best, question, ranked};
 pub use receipt::{Rebuilt, edited, rebuilt};
-pub use redaction::{Redacted, Redactor, apply_edits};
+pub use redaction::{Redacted, Redactor};
 pub use strategy::{
     ComposeRequest, Composition, Extraction, Full, SlidingWindow, Strategy, Summarization, SummaryText, TurnComplete, Window,
     WindowRequest, Work,

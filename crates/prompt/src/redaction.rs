@@ -5,7 +5,8 @@
 //! some and takes some wrongly; `redaction/corpus.txt` is what it is measured on, and the test
 //! `corpus` prints how often it does either. The work grows with the length of the text and with nothing else.
 
-use evenkeel_domain::{RedactionEdit, RedactionKind, RedactionSettings};
+use crate::edited;
+use evenkeel_domain::{RedactionKind, RedactionSettings, TextEdit};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -47,7 +48,7 @@ pub struct Redacted {
     /// The text with placeholders such as `[email]`.
     pub text: String,
     /// The replaced places in order; none overlaps another, and all lie on borders of characters.
-    pub edits: Vec<RedactionEdit>,
+    pub edits: Vec<TextEdit>,
 }
 
 /// Settings made ready for looking through texts.
@@ -76,8 +77,8 @@ impl Redactor {
         if self.settings.is_empty() || u32::try_from(text.len()).is_err() {
             return Redacted { text: text.to_owned(), edits: Vec::new() };
         }
-        let edits: Vec<RedactionEdit> = self.all_hits(text).into_iter().map(edit_of).collect();
-        let redacted = apply_edits(text, &edits).unwrap_or_else(|| text.to_owned());
+        let edits: Vec<TextEdit> = self.all_hits(text).into_iter().map(edit_of).collect();
+        let redacted = edited(text, &edits).unwrap_or_else(|| text.to_owned());
         Redacted { text: redacted, edits }
     }
 
@@ -139,9 +140,9 @@ impl Redactor {
     }
 }
 
-fn edit_of(hit: Hit) -> RedactionEdit {
+fn edit_of(hit: Hit) -> TextEdit {
     let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    RedactionEdit { start: place(hit.from), end: place(hit.to), kind: hit.kind, with: hit.kind.placeholder().to_owned() }
+    TextEdit { start: place(hit.from), end: place(hit.to), with: hit.kind.placeholder().to_owned() }
 }
 
 /// The parts of a text that lie before, between and behind its placeholders.
@@ -175,26 +176,6 @@ fn merged(mut hits: Vec<Hit>) -> Vec<Hit> {
         }
     }
     merged.into_iter().map(|(hit, _)| hit).collect()
-}
-
-/// The redacted text, made from the original and its edits: with both, exactly what was sent can be
-/// made again. `None` if the edits do not fit the text: out of order, overlapping, beyond its end, or
-/// in the middle of a character.
-#[must_use]
-pub fn apply_edits(text: &str, edits: &[RedactionEdit]) -> Option<String> {
-    let mut result = String::with_capacity(text.len());
-    let mut from = 0;
-    for edit in edits {
-        let (start, end) = (edit.start as usize, edit.end as usize);
-        if start >= end {
-            return None;
-        }
-        result.push_str(text.get(from..start)?);
-        result.push_str(&edit.with);
-        from = end;
-    }
-    result.push_str(text.get(from..)?);
-    Some(result)
 }
 
 #[cfg(test)]

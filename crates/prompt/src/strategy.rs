@@ -6,7 +6,6 @@ mod sliding_window;
 mod summarization;
 
 use crate::{Block, Exchange, HistoryMessage, TokenCounter};
-use evenkeel_domain::HistoryNeed;
 
 pub use extraction::Extraction;
 pub use full::Full;
@@ -25,8 +24,6 @@ pub struct ComposeRequest<'a> {
     pub earlier: u32,
     /// What the user wrote now.
     pub user_text: &'a str,
-    /// How much of the verbatim history it is worth.
-    pub need: HistoryNeed,
     /// The context's most tokens of history.
     pub max_history_tokens: u32,
     /// Tokens that the request has left for memory and history together; never exceeded.
@@ -42,14 +39,6 @@ impl<'a> ComposeRequest<'a> {
         let taken = memory.iter().filter(|block| block.included).fold(0u32, |sum, block| sum.saturating_add(block.tokens));
         let ceiling = self.room.saturating_sub(taken);
         WindowRequest { exchanges: self.exchanges, budget: self.max_history_tokens.min(ceiling), ceiling }
-    }
-
-    /// The first exchange that begins after a message; all of them where that stands before them or
-    /// is not loaded.
-    #[must_use]
-    pub fn exchange_after(&self, message: evenkeel_domain::MessageId) -> usize {
-        let Some(at) = self.history.iter().rposition(|one| one.id == message) else { return 0 };
-        self.exchanges.partition_point(|exchange| exchange.messages.start <= at)
     }
 }
 
@@ -112,8 +101,6 @@ pub enum Work {
         /// Positions in [`TurnComplete::exchanges`].
         exchanges: std::ops::Range<usize>,
     },
-    /// The installed strategy is told of the turn.
-    Tell,
 }
 
 /// Turns the past into a part of a request, and says what to do when a turn has ended. Pure, like

@@ -173,6 +173,16 @@ impl Past {
             limit = limit.saturating_mul(4);
         }
     }
+
+    /// The other contexts whose words are there, each once.
+    pub fn contexts_beside(&self, known: &[ContextId]) -> Vec<ContextId> {
+        let mut others: Vec<ContextId> = self.texts.iter().map(|said| said.text.context_id).collect();
+        others.extend(&self.memory.contexts);
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|id| !known.contains(id));
+        others
+    }
 }
 
 /// What was said to a context that is local only stays here, whoever answers next.
@@ -180,12 +190,13 @@ fn kept_here_by(r: &ReadHandle<'_>, context: &Context, home: &Context, past: &Pa
     if let Some(local) = [context, home].into_iter().find(|party| party.local_only) {
         return Ok(Some(local.name.clone()));
     }
-    let mut others: Vec<ContextId> = past.texts.iter().map(|said| said.text.context_id).collect();
-    others.extend(&past.memory.contexts);
-    others.sort_unstable();
-    others.dedup();
-    for id in others.into_iter().filter(|id| *id != context.id && *id != home.id) {
-        if let Some(local) = r.context(id)?.filter(|other| other.local_only) {
+    first_local_only(r, past.contexts_beside(&[context.id, home.id]))
+}
+
+/// Name of the first of some contexts that is local only.
+pub(crate) fn first_local_only(r: &ReadHandle<'_>, contexts: Vec<ContextId>) -> Result<Option<String>, StoreError> {
+    for id in contexts {
+        if let Some(local) = r.context(id)?.filter(|context| context.local_only) {
             return Ok(Some(local.name));
         }
     }

@@ -31,8 +31,7 @@ fn redactor(settings: RedactionSettings, is_wanted: fn(&RedactionSettings) -> bo
 pub(crate) fn worded(text: &str, redactor: Option<&Redactor>) -> Worded {
     let Some(redactor) = redactor else { return Worded { text: text.to_owned(), edits: Vec::new() } };
     let redacted = redactor.redact(text);
-    let edits = redacted.edits.into_iter().map(|edit| TextEdit { start: edit.start, end: edit.end, with: edit.with });
-    Worded { text: redacted.text, edits: edits.collect() }
+    Worded { text: redacted.text, edits: redacted.edits }
 }
 
 /// Takes out of what was said what is not to be sent.

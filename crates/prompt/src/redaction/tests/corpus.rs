@@ -67,6 +67,11 @@ impl Score {
     }
 }
 
+/// What an edit took out.
+fn kind_taken(edit: &TextEdit) -> RedactionKind {
+    *RedactionKind::ALL.iter().find(|kind| kind.placeholder() == edit.with).unwrap()
+}
+
 /// A mark is found if one edit of its kind covers all of it; an edit that touches no mark of its kind is a false alarm.
 fn measure(sentences: &[&Sentence], shown: bool) -> BTreeMap<RedactionKind, Score> {
     let redactor = Redactor::new(&all_on(&OWN));
@@ -76,7 +81,7 @@ fn measure(sentences: &[&Sentence], shown: bool) -> BTreeMap<RedactionKind, Scor
         for mark in &sentence.marked {
             let score = scores.entry(mark.kind).or_default();
             let (from, to) = (u32::try_from(mark.from).unwrap(), u32::try_from(mark.to).unwrap());
-            let covers = edits.iter().find(|edit| edit.kind == mark.kind && edit.start <= from && edit.end >= to);
+            let covers = edits.iter().find(|edit| kind_taken(edit) == mark.kind && edit.start <= from && edit.end >= to);
             score.marked += 1;
             score.found += u32::from(covers.is_some());
             score.exact += u32::from(covers.is_some_and(|edit| edit.start == from && edit.end == to));
@@ -90,14 +95,16 @@ fn measure(sentences: &[&Sentence], shown: bool) -> BTreeMap<RedactionKind, Scor
             }
         }
         for edit in &edits {
-            let score = scores.entry(edit.kind).or_default();
+            let score = scores.entry(kind_taken(edit)).or_default();
             let range = edit.start as usize..edit.end as usize;
-            let right =
-                sentence.marked.iter().any(|mark| mark.kind == edit.kind && mark.from < range.end && mark.to > range.start);
+            let right = sentence
+                .marked
+                .iter()
+                .any(|mark| mark.kind == kind_taken(edit) && mark.from < range.end && mark.to > range.start);
             score.edits += 1;
             score.false_alarms += u32::from(!right);
             if !right && shown {
-                println!("  false  {:?} {:?} in {}", edit.kind, &sentence.text[range], sentence.text);
+                println!("  false  {:?} {:?} in {}", kind_taken(edit), &sentence.text[range], sentence.text);
             }
         }
     }
