@@ -108,6 +108,12 @@ struct State {
     last_reason: String,
 }
 
+impl State {
+    fn loaded(&self, model_path: &Path, context_tokens: Option<u32>) -> Option<EngineEndpoint> {
+        self.running.as_ref().filter(|running| running.serves(model_path, context_tokens)).and_then(Running::endpoint)
+    }
+}
+
 impl Supervisor {
     /// Starts nothing yet.
     #[must_use]
@@ -148,11 +154,15 @@ impl Supervisor {
         }
     }
 
+    /// The address of `model_path` where it is loaded with such a window; starts and replaces nothing.
+    /// Waits where a model is being loaded.
+    pub async fn endpoint_if_loaded(&self, model_path: &Path, context_tokens: Option<u32>) -> Option<EngineEndpoint> {
+        self.inner.state.lock().await.loaded(model_path, context_tokens)
+    }
+
     async fn find_or_start(&self, model_path: &Path, context_tokens: Option<u32>) -> Result<EngineEndpoint, EngineError> {
         let mut state = self.inner.state.lock().await;
-        if let Some(endpoint) =
-            state.running.as_ref().filter(|running| running.serves(model_path, context_tokens)).and_then(Running::endpoint)
-        {
+        if let Some(endpoint) = state.loaded(model_path, context_tokens) {
             return Ok(endpoint);
         }
         if let Some(old) = &state.running {

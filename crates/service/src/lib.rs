@@ -62,7 +62,7 @@ pub use view::{
 use chat::replies::Replies;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::Limits;
-use evenkeel_engine::{Supervisor, SupervisorOptions};
+use evenkeel_engine::SupervisorOptions;
 use evenkeel_provider::HttpClient;
 use evenkeel_vault::Profile;
 use session::Session;
@@ -78,9 +78,7 @@ pub struct Service(Arc<Inner>);
 struct Inner {
     options: ServiceOptions,
     http: HttpClient,
-    engine: Supervisor,
-    /// A second one: loading its model never costs the one that answers its place.
-    embedding_engine: Supervisor,
+    engines: model::Engines,
     replies: Replies,
     gate: vault::Gate,
     vault_states: broadcast::Sender<VaultState>,
@@ -103,19 +101,16 @@ impl Service {
     /// # Errors
     /// No HTTP client could be made (the system's certificates cannot be read).
     pub fn new(options: ServiceOptions) -> Result<Self, ServiceError> {
-        let supervisor = || {
-            Supervisor::new(SupervisorOptions {
-                args: options.engine_args.clone(),
-                idle: options.engine_idle,
-                ..SupervisorOptions::new(options.engine_program.clone())
-            })
-        };
-        let (engine, embedding_engine) = (supervisor(), supervisor());
+        let engines = model::Engines::new(&SupervisorOptions {
+            args: options.engine_args.clone(),
+            idle: options.engine_idle,
+            ..SupervisorOptions::new(options.engine_program.clone())
+        });
         let (notices, _) = broadcast::channel(64);
         let (changes, _) = broadcast::channel(1_024);
         let (vault_states, _) = broadcast::channel(64);
         let heard = notices.clone();
-        let mut events = engine.events();
+        let mut events = engines.chat.events();
         tokio::spawn(async move {
             while let Some(event) = next(&mut events).await {
                 let _ = heard.send(model::notice(&event));
@@ -123,8 +118,7 @@ impl Service {
         });
         Ok(Self(Arc::new(Inner {
             http: HttpClient::new(None),
-            engine,
-            embedding_engine,
+            engines,
             replies: Replies::default(),
             gate: vault::Gate::new(vault_states.clone()),
             vault_states,
@@ -170,8 +164,7 @@ impl Service {
     pub async fn shutdown(&self) {
         self.stop_jobs().await;
         self.finish_replies().await;
-        self.engine().shutdown().await;
-        self.embedding_engine().shutdown().await;
+        self.engines().shutdown().await;
         self.0.gate.close();
     }
 
@@ -212,12 +205,8 @@ impl Service {
         &self.0.http
     }
 
-    pub(crate) fn engine(&self) -> &Supervisor {
-        &self.0.engine
-    }
-
-    pub(crate) fn embedding_engine(&self) -> &Supervisor {
-        &self.0.embedding_engine
+    pub(crate) fn engines(&self) -> &model::Engines {
+        &self.0.engines
     }
 
     pub(crate) fn known_files(&self) -> &model::KnownFiles {

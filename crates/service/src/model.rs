@@ -1,5 +1,6 @@
 //! Models: which one answers, how it is reached, which ones are offered.
 
+mod engines;
 mod file;
 mod found;
 mod known_files;
@@ -7,6 +8,7 @@ mod offer;
 mod tokenizer;
 mod window;
 
+pub(crate) use engines::Engines;
 pub(crate) use found::find_moved_files;
 pub(crate) use known_files::KnownFiles;
 pub(crate) use window::Windows;
@@ -15,7 +17,7 @@ use crate::chat::wording::before_sending;
 use crate::provider::{KeyedProvider, keyed_provider};
 use crate::{EngineNotice, ModelOffer, Service, ServiceError};
 use evenkeel_domain::{Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};
-use evenkeel_engine::{EngineEvent, EngineUse, ModelFile, default_model, inspect};
+use evenkeel_engine::{EngineEndpoint, EngineEvent, EngineUse, ModelFile, default_model, inspect};
 use evenkeel_prompt::Redactor;
 use evenkeel_provider::{Endpoint, LanguageModel, connect};
 use std::path::PathBuf;
@@ -150,24 +152,32 @@ impl Service {
         Ok(Chosen { counts_exactly, choice, model_name, provider, window, window_is_guess, is_small, file, sealed_key })
     }
 
-    /// Makes the chosen model ready to be called; starts the engine where it is the one.
+    /// Makes the chosen model ready to write replies; starts the engine where it is the one.
     pub(crate) async fn ready(&self, chosen: &Chosen, context: &Context) -> Result<Ready, ServiceError> {
+        let engine = match &chosen.file {
+            Some(file) => Some(self.engines().chat.endpoint(file, Some(chosen.window)).await?),
+            None => None,
+        };
+        self.ready_at(chosen, context, engine)
+    }
+
+    /// The same for work beside the replies, which costs the model that writes them nothing.
+    pub(crate) async fn ready_beside(&self, chosen: &Chosen, context: &Context) -> Result<Ready, ServiceError> {
+        let engine = match &chosen.file {
+            Some(file) => Some(self.engines().beside_chat(file, chosen.window).await?),
+            None => None,
+        };
+        self.ready_at(chosen, context, engine)
+    }
+
+    fn ready_at(&self, chosen: &Chosen, context: &Context, engine: Option<EngineEndpoint>) -> Result<Ready, ServiceError> {
         let unwanted = before_sending(&*self.session()?);
-        let Some(file) = &chosen.file else {
+        let Some(engine) = engine else {
             let endpoint = self.keyed_endpoint(&chosen.provider, chosen.sealed_key.as_deref(), context.local_only)?;
             let model = connect(endpoint, self.http().clone());
             return Ok(Ready { model, model_name: chosen.choice.model.clone(), is_engine: false, unwanted, _in_use: None });
         };
-        let engine = self.engine().endpoint(file, Some(chosen.window)).await?;
-        let endpoint = Endpoint {
-            kind: ProviderKind::Engine,
-            base_url: engine.base_url.clone(),
-            key: Some(engine.token.clone()),
-            extra_headers: std::collections::BTreeMap::new(),
-            timeout: Duration::from_secs(chosen.provider.timeout_seconds.into()),
-            local_only: true,
-        };
-        let model = connect(endpoint, self.http().clone());
+        let model = connect(engine_endpoint(&engine, &chosen.provider), self.http().clone());
         Ok(Ready { model, model_name: engine.model.clone(), is_engine: true, unwanted, _in_use: Some(engine.hold) })
     }
 
@@ -249,6 +259,18 @@ fn file_info(name: String, file: &ModelFile, for_trying_out: bool) -> ModelInfo 
         for_trying_out,
         locality: ProviderLocality::Local,
         embedding: file.embedding,
+    }
+}
+
+/// Where a process of the engine is reached.
+pub(crate) fn engine_endpoint(engine: &EngineEndpoint, provider: &Provider) -> Endpoint {
+    Endpoint {
+        kind: ProviderKind::Engine,
+        base_url: engine.base_url.clone(),
+        key: Some(engine.token.clone()),
+        extra_headers: std::collections::BTreeMap::new(),
+        timeout: Duration::from_secs(provider.timeout_seconds.into()),
+        local_only: true,
     }
 }
 

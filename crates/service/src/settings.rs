@@ -29,7 +29,7 @@ impl Service {
             })
             .await?;
         session.set_settings(saved.clone());
-        self.engine().set_idle(idle_time(&saved));
+        self.engines().set_idle(idle_time(&saved));
         Ok(saved)
     }
 

@@ -104,7 +104,7 @@ impl Service {
             return Ok(None);
         }
         let asking = async {
-            let ready = self.ready(&chosen, &context).await?;
+            let ready = self.ready_beside(&chosen, &context).await?;
             Ok::<_, ServiceError>(Some(title_by(&ready, &chosen, &messages).await?))
         };
         tokio::select! {

@@ -109,8 +109,7 @@ impl Service {
         if self.session().is_ok() {
             self.stop_jobs().await;
             self.finish_replies().await;
-            self.engine().unload().await;
-            self.embedding_engine().unload().await;
+            self.engines().unload().await;
             self.0.gate.set(Phase::Closed(VaultState::LockedByUser, None));
         }
         self.status()
@@ -126,7 +125,7 @@ impl Service {
     }
 
     fn opened(&self, opened: Opened) {
-        self.engine().set_idle(idle_time(&opened.session.settings()));
+        self.engines().set_idle(idle_time(&opened.session.settings()));
         self.0.gate.set(Phase::Open(opened));
         self.start_jobs();
     }

@@ -72,8 +72,7 @@ impl Service {
                 let message = format!("a reply is being written, and {name} is loaded; stop it or wait for its end");
                 return Err(ErrorBody::new(ErrorCode::Busy, message).with("name", name).into());
             }
-            self.engine().unload().await;
-            self.embedding_engine().unload().await;
+            self.engines().unload().await;
         }
         self.forget_file(row.id, name).await?;
         if removal.deletes_file {
@@ -129,7 +128,7 @@ impl Service {
             name: name.to_owned(),
             deletes_file: lies_in.map_err(|error| ServiceError::internal("looking for a model file", &error))?,
             is_default: chosen.is_some_and(|chosen| chosen.provider_id == engine && chosen.model == name),
-            is_loaded: [self.engine(), self.embedding_engine()].iter().any(|engine| engine.may_use(Path::new(&row.path))),
+            is_loaded: self.engines().may_use(Path::new(&row.path)),
             path: row.path.clone(),
         };
         Ok((row, removal))

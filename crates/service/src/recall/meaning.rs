@@ -1,6 +1,7 @@
 //! What messages mean: vectors of an embedding model, kept in the vault and compared here.
 
 use crate::chat::wording::{before_sending, worded};
+use crate::model::engine_endpoint;
 use crate::provider::keyed_provider;
 use crate::recent::Recent;
 use crate::session::Session;
@@ -10,10 +11,9 @@ use evenkeel_domain::{
 };
 use evenkeel_engine::EngineUse;
 use evenkeel_prompt::Redactor;
-use evenkeel_provider::{Embedder, Endpoint, MOST_TEXTS, ProviderError, connect_embedder};
-use std::collections::{BTreeMap, HashSet};
+use evenkeel_provider::{Embedder, MOST_TEXTS, ProviderError, connect_embedder};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// Messages of a context that are compared, the newest ones: 30,000 of 768 dimensions are 23 MB.
 const MOST: u32 = 30_000;
@@ -154,21 +154,13 @@ impl Service {
             return Ok(ReadyEmbedder { embedder, unwanted, model: choice.model.clone(), _in_use: None });
         }
         let file = self.engine_file(&choice.model).await?;
-        let engine = self.embedding_engine().endpoint(&file, None).await?;
+        let engine = self.engines().embedding.endpoint(&file, None).await?;
         if !engine.embedding {
             let message =
                 format!("{} writes replies and compares no meanings; choose an embedding model for recall", choice.model);
             return Err(ErrorBody::new(ErrorCode::InvalidParameter, message).with("model", &choice.model).into());
         }
-        let endpoint = Endpoint {
-            kind: ProviderKind::Engine,
-            base_url: engine.base_url.clone(),
-            key: Some(engine.token.clone()),
-            extra_headers: BTreeMap::new(),
-            timeout: Duration::from_secs(keyed.provider.timeout_seconds.into()),
-            local_only: true,
-        };
-        let embedder = connect_embedder(endpoint, self.http().clone());
+        let embedder = connect_embedder(engine_endpoint(&engine, &keyed.provider), self.http().clone());
         Ok(ReadyEmbedder { embedder, unwanted, model: engine.model.clone(), _in_use: Some(engine.hold) })
     }
 }

@@ -27,7 +27,7 @@ impl Service {
         let before = session.settings();
         let stored = session.read(|r| r.settings()).await?;
         if stored != before && session.swap_settings(&before, stored) {
-            self.engine().set_idle(idle_time(&session.settings()));
+            self.engines().set_idle(idle_time(&session.settings()));
             // Who has read them at the first news has read the old ones.
             let _ = self.0.changes.send(Change { noun: Noun::Settings, id: "settings".to_owned() });
         }

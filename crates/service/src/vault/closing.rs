@@ -27,8 +27,7 @@ impl Service {
         let opened = self.0.gate.opened()?;
         self.stop_jobs().await;
         self.finish_replies().await;
-        self.engine().unload().await;
-        self.embedding_engine().unload().await;
+        self.engines().unload().await;
         let (root, key_file) = (opened.root.clone(), opened.key_file.clone());
         drop(opened);
         self.0.gate.set(Phase::Opening);
