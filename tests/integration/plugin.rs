@@ -83,7 +83,17 @@ async fn the_example_composes_from_installation_to_receipt() {
     assert_eq!(memory.origin, Origin::Provider { name: EXAMPLE.into() });
     assert!(receipt.meter.left_out > 0 && body.contains("lends me her boat"), "{body}");
 
+    let known = |world: &World| {
+        let (leaf, context) = (receipt.reply_id, context.id);
+        world.store().read(move |r| r.strategy_state(leaf, context, EXAMPLE)).unwrap()
+    };
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while known(&world).is_none() {
+        assert!(std::time::Instant::now() < end, "the strategy was not told of the turn");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
     world.service.plugin_remove(EXAMPLE.into()).await.unwrap();
+    assert_eq!(known(&world), None, "what it knew goes with it");
     assert_eq!(world.service.plugin_list().await.unwrap(), []);
     let (receipt, _, _) = said(&world, &context, conversation, "And without it?").await;
     assert_eq!(receipt.strategy.id, SLIDING_WINDOW);

@@ -96,18 +96,20 @@ impl Service {
         Ok(task.await.map_err(|error| ServiceError::internal("installing a strategy", &error))??)
     }
 
-    /// Removes an installed strategy. Contexts that chose it go on with the sliding window, and say so.
+    /// Removes an installed strategy with all that it remembers. Contexts that chose it go on with the sliding
+    /// window, and say so.
     ///
     /// # Errors
     /// The vault is locked; none has this id; its folder cannot be removed.
     pub async fn plugin_remove(&self, id: String) -> Result<(), ServiceError> {
-        self.session()?;
-        let (service, root) = (self.clone(), self.profile().plugins());
+        let session = self.session()?;
+        let (service, root, folder) = (self.clone(), self.profile().plugins(), id.clone());
         let task = tokio::task::spawn_blocking(move || {
-            service.plugins().forget(&root.join(&id));
-            Host::remove(&root, &id)
+            service.plugins().forget(&root.join(&folder));
+            Host::remove(&root, &folder)
         });
-        Ok(task.await.map_err(|error| ServiceError::internal("removing a strategy", &error))??)
+        task.await.map_err(|error| ServiceError::internal("removing a strategy", &error))??;
+        Ok(session.write(move |w| w.delete_strategy_states(&id)).await?)
     }
 
     /// The installed strategy of an id, which `StrategyChoice::check` has found to be a bare name.

@@ -35,6 +35,24 @@ impl<'a> ReadHandle<'a> {
         rows.next()?.map(map).transpose()
     }
 
+    /// The first rows in order that `map` takes, at most so many; no further row is read.
+    pub(crate) fn some<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        most: usize,
+        mut map: impl FnMut(&Row<'_>) -> Result<Option<T>, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = self.statement(sql)?;
+        let mut rows = statement.query(params)?;
+        let mut found = Vec::new();
+        while found.len() < most {
+            let Some(row) = rows.next()? else { break };
+            found.extend(map(row)?);
+        }
+        Ok(found)
+    }
+
     /// All rows, in order.
     pub(crate) fn all<T>(
         &self,

@@ -3,12 +3,22 @@
 use super::plan::Plan;
 use crate::session::Session;
 use crate::{Service, ServiceError};
-use evenkeel_domain::{ConversationId, Message, Role, SLIDING_WINDOW, StrategyChoice};
+use evenkeel_domain::{ContextId, ConversationId, Message, MessageId, Role, SLIDING_WINDOW, StrategyChoice};
 use evenkeel_plugin::{ComposeInput, ComposeOutput, ExchangeInput, MessageInput, Plugin, PluginError, TurnInput};
 use evenkeel_prompt::{Block, BlockKind, ComposeRequest, Composition, Exchange, Origin, SlidingWindow, Strategy, Window};
-use evenkeel_store::WriteHandle;
+use evenkeel_store::{ReadHandle, WriteHandle};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
+
+/// Where a strategy's state is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BranchEnd {
+    pub conversation: ConversationId,
+    /// The end of the branch; `None` where it is only beginning.
+    pub leaf: Option<MessageId>,
+    /// The context that answers.
+    pub context: ContextId,
+}
 
 /// A loaded plug-in with what a context and a conversation have for it. A call takes at most the
 /// deadline of its host, 200 ms; one that fails is answered by the sliding window.
@@ -99,46 +109,46 @@ impl Service {
         if !matches!(choice.settings(), Ok(None)) {
             return;
         }
-        let (service, conversation) = (self.clone(), plan.conversation.id);
-        let (user_text, reply) = (plan.user_message.content.clone(), reply.content.clone());
+        let (service, user_text, reply) = (self.clone(), plan.user_message.content.clone(), reply.clone());
         tokio::spawn(async move {
-            if let Err(error) = service.tell_strategy(choice, conversation, user_text, reply).await {
+            if let Err(error) = service.tell_strategy(choice, user_text, reply).await {
                 tracing::warn!(code = error.code().as_str(), %error, "a strategy was not told of a turn");
             }
         });
     }
 
-    async fn tell_strategy(
-        &self,
-        choice: StrategyChoice,
-        conversation: ConversationId,
-        user_text: String,
-        reply: String,
-    ) -> Result<(), ServiceError> {
+    async fn tell_strategy(&self, choice: StrategyChoice, user_text: String, reply: Message) -> Result<(), ServiceError> {
         let session = self.session()?;
-        let (plugin, state) = self.installed(&session, &choice.plugin_id, conversation).await?;
+        let place = BranchEnd { conversation: reply.conversation_id, leaf: Some(reply.id), context: reply.context_id };
+        let (plugin, state) = self.installed(&session, &choice.plugin_id, place).await?;
         let config = Value::Object(choice.config);
         let task = tokio::task::spawn_blocking(move || {
-            plugin.turn_complete(&TurnInput { config: &config, state: state.as_ref(), user_text: &user_text, reply: &reply })
+            plugin.turn_complete(&TurnInput {
+                config: &config,
+                state: state.as_ref(),
+                user_text: &user_text,
+                reply: &reply.content,
+            })
         });
         let told = task.await.map_err(|error| ServiceError::internal("telling a strategy", &error))??;
         if let Some(told) = told {
-            let write = move |w: &mut WriteHandle<'_>| w.put_strategy_state(conversation, &choice.plugin_id, &told.state);
-            session.records(conversation).write(write).await?;
+            let write = move |w: &mut WriteHandle<'_>| w.put_strategy_state(reply.id, &choice.plugin_id, &told.state);
+            session.records(place.conversation).write(write).await?;
         }
         Ok(())
     }
 
-    /// An installed strategy with what it left in a conversation.
+    /// An installed strategy with what it left on a branch.
     async fn installed(
         &self,
         session: &Session,
         id: &str,
-        conversation: ConversationId,
+        place: BranchEnd,
     ) -> Result<(Arc<Plugin>, Option<Value>), ServiceError> {
         let (plugin, name) = (self.plugin(id).await?, id.to_owned());
-        let state = session.records(conversation).read(move |r| r.strategy_state(conversation, &name)).await?;
-        Ok((plugin, state))
+        let Some(leaf) = place.leaf else { return Ok((plugin, None)) };
+        let read = move |r: &ReadHandle<'_>| r.strategy_state(leaf, place.context, &name);
+        Ok((plugin, session.records(place.conversation).read(read).await?))
     }
 
     /// The installed strategy that a context has chosen, ready to compose.
@@ -149,9 +159,9 @@ impl Service {
         &self,
         session: &Session,
         choice: &StrategyChoice,
-        conversation: ConversationId,
+        place: BranchEnd,
     ) -> Result<Installed, ServiceError> {
-        let (plugin, state) = self.installed(session, &choice.plugin_id, conversation).await?;
+        let (plugin, state) = self.installed(session, &choice.plugin_id, place).await?;
         Ok(Installed::new(plugin, Value::Object(choice.config.clone()), state))
     }
 }

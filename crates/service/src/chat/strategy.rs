@@ -1,9 +1,10 @@
 //! Which strategy composes the past for a context.
 
+use super::installed::BranchEnd;
 use super::memory::Memory;
 use crate::session::Session;
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Context, ConversationId, FULL, StandardStrategy, StateSchema};
+use evenkeel_domain::{Context, ConversationId, FULL, MessageId, StandardStrategy, StateSchema};
 use evenkeel_prompt::{Extraction, Full, SlidingWindow, Strategy, Summarization, SummaryText};
 
 /// Tokens of history after which no more is read for a strategy that is bound by the model's window
@@ -36,10 +37,10 @@ impl Service {
         &self,
         session: &Session,
         context: &Context,
-        conversation: ConversationId,
+        branch: (ConversationId, Option<MessageId>),
         memory: &Memory,
     ) -> Result<Wished, ServiceError> {
-        let choice = &context.strategy;
+        let (choice, (conversation, leaf)) = (&context.strategy, branch);
         Ok(match choice.settings()? {
             Some(StandardStrategy::Full(_)) => Wished::chosen(Full::default()),
             Some(StandardStrategy::SlidingWindow(settings)) => Wished::chosen(SlidingWindow::from(settings)),
@@ -54,7 +55,7 @@ impl Service {
             Some(StandardStrategy::Extraction(settings)) => {
                 Wished::chosen(Extraction::new(StateSchema::parse(&settings.schema)?, memory.values(), settings.last_n))
             }
-            None => match self.installed_strategy(session, choice, conversation).await {
+            None => match self.installed_strategy(session, choice, BranchEnd { conversation, leaf, context: context.id }).await {
                 Ok(installed) => Wished::chosen(installed),
                 Err(error) => Wished::instead(error.to_string()),
             },

@@ -17,6 +17,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Messages that are read of the index for one word, the newest ones.
 const A_WORD: u32 = 4_000;
+/// Entries of the index that are passed over for them, where they belong to other contexts.
+const PASSED_OVER: u32 = 40_000;
 /// Candidates whose texts are read.
 const TEXTS: usize = 120;
 /// Rows that are looked at for them, where most belong to other contexts.
@@ -73,10 +75,13 @@ impl ReadHandle<'_> {
         }
         // Quoted, nothing is an operator.
         let quoted: Vec<String> = word.forms.iter().map(|form| format!("\"{}\"", form.replace(['"', '\0'], " "))).collect();
-        let sql = "SELECT rowid FROM message_index WHERE message_index MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
-        let mut keys: Vec<i64> = self.all(sql, (quoted.join(" OR "), A_WORD), |row| Ok(row.get(0)?))?;
-        keys.retain(|key| scope.may_hold(*key));
-        Ok(keys)
+        let sql = "SELECT rowid FROM message_index WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+                   ORDER BY rowid DESC LIMIT ?4";
+        let (first, last) = scope.bounds();
+        self.some(sql, (quoted.join(" OR "), first, last, A_WORD + PASSED_OVER), A_WORD as usize, |row| {
+            let key = row.get(0)?;
+            Ok(scope.may_hold(key).then_some(key))
+        })
     }
 
     /// The same for pieces of a writing without spaces, of which the index makes one long word.

@@ -226,8 +226,11 @@ impl WriteHandle<'_> {
         let packed = Packed::of(receipt);
         let texts = (!packed.texts.is_empty()).then(|| of_json(&packed.texts)).transpose()?;
         let sql = format!(
-            "INSERT INTO receipts (reply_id, context_id, body, history, texts, is_derived)
-             SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE {condition} ON CONFLICT (reply_id) {otherwise}"
+            "INSERT INTO receipts (reply_id, context_id, body, history, texts, is_derived, conversation_id)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6,
+                    coalesce ((SELECT conversation_id FROM messages WHERE id = ?1),
+                              (SELECT conversation_id FROM reply_drafts WHERE reply_id = ?1))
+             WHERE {condition} ON CONFLICT (reply_id) {otherwise}"
         );
         let values = params![
             bytes(receipt.reply_id.uuid()),

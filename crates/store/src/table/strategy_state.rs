@@ -1,33 +1,63 @@
-//! What installed strategies want to know again, by conversation.
+//! What installed strategies want to know again, by the reply that they were told of.
 
 use crate::column::{bytes, json, of_json};
 use crate::{ReadHandle, StoreError, WriteHandle};
-use evenkeel_domain::ConversationId;
+use evenkeel_domain::{ContextId, MessageId};
 use serde_json::Value;
 
+/// States that a conversation keeps for one context and strategy, the newest ones: of 64 KiB at most each.
+const KEPT: u32 = 16;
+/// Messages that are gone back over for one.
+const LOOKED_BACK: u32 = 64;
+
 impl ReadHandle<'_> {
-    /// What a strategy left in a conversation; `None` before its first turn.
+    /// What a strategy of a context left on the branch that ends with `leaf`, at its last turn there; `None`
+    /// before its first turn, and where the branch left the others too long ago.
     ///
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
-    pub fn strategy_state(&self, conversation: ConversationId, plugin: &str) -> Result<Option<Value>, StoreError> {
-        let sql = "SELECT state FROM strategy_states WHERE conversation_id = ?1 AND plugin_id = ?2";
-        self.one(sql, (bytes(conversation.uuid()), plugin), |row| json(row, 0))
+    pub fn strategy_state(&self, leaf: MessageId, context: ContextId, plugin: &str) -> Result<Option<Value>, StoreError> {
+        let sql = "WITH RECURSIVE branch (id, parent_id, distance) AS (
+                SELECT id, parent_id, 0 FROM messages WHERE id = ?1
+                UNION ALL
+                SELECT p.id, p.parent_id, b.distance + 1
+                FROM branch b CROSS JOIN messages p ON p.id = b.parent_id WHERE b.distance < ?4
+            )
+            SELECT s.state FROM branch b
+            CROSS JOIN strategy_states s ON s.plugin_id = ?3 AND s.reply_id = b.id AND s.context_id = ?2
+            ORDER BY b.distance LIMIT 1";
+        self.one(sql, (bytes(leaf.uuid()), bytes(context.uuid()), plugin, LOOKED_BACK), |row| json(row, 0))
     }
 }
 
 impl WriteHandle<'_> {
-    /// Keeps what a strategy wants to know again. A conversation that is gone meanwhile keeps nothing.
+    /// Keeps what a strategy wants to know again after a reply. One that is gone meanwhile leaves nothing.
     ///
     /// # Errors
     /// `Storage`, `DiskFull`.
-    pub fn put_strategy_state(&mut self, conversation: ConversationId, plugin: &str, state: &Value) -> Result<(), StoreError> {
+    pub fn put_strategy_state(&mut self, reply: MessageId, plugin: &str, state: &Value) -> Result<(), StoreError> {
+        let reply = bytes(reply.uuid());
         self.execute(
-            "INSERT INTO strategy_states (conversation_id, plugin_id, state)
-             SELECT id, ?2, ?3 FROM conversations WHERE id = ?1
+            "INSERT INTO strategy_states (plugin_id, reply_id, conversation_id, context_id, state)
+             SELECT ?2, id, conversation_id, context_id, ?3 FROM messages WHERE id = ?1
              ON CONFLICT DO UPDATE SET state = excluded.state",
-            (bytes(conversation.uuid()), plugin, of_json(state)?),
+            (reply, plugin, of_json(state)?),
+        )?;
+        self.execute(
+            "DELETE FROM strategy_states WHERE key IN (
+                SELECT s.key FROM messages m CROSS JOIN strategy_states s
+                ON s.conversation_id = m.conversation_id AND s.context_id = m.context_id AND s.plugin_id = ?2
+                WHERE m.id = ?1 ORDER BY s.key DESC LIMIT -1 OFFSET ?3)",
+            (reply, plugin, KEPT),
         )?;
         Ok(())
+    }
+
+    /// Forgets everything that a strategy wanted to know again.
+    ///
+    /// # Errors
+    /// `Storage`, `DiskFull`.
+    pub fn delete_strategy_states(&mut self, plugin: &str) -> Result<(), StoreError> {
+        self.execute("DELETE FROM strategy_states WHERE plugin_id = ?1", [plugin]).map(drop)
     }
 }

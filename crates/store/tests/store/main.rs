@@ -17,6 +17,7 @@ mod room;
 mod searching;
 mod secrecy;
 mod sharing;
+mod strategies;
 mod tables;
 mod tree;
 mod undo;

@@ -203,3 +203,13 @@ fn a_reply_keeps_what_it_had_before_it_as_long_as_that_is_there() {
     room.write(|write| write.delete_message(message_id(1), at(901)));
     assert_eq!(shown().0, []);
 }
+
+#[test]
+fn what_others_say_of_a_word_does_not_hide_what_was_said_here() {
+    let room = two();
+    add(&room, [said(1, None, "the old camp")]);
+    // More of them, and newer, than are read of the index for one word.
+    add(&room, (2..5_002).map(|number| elsewhere(number, 2, 2, "a camp")));
+    add(&room, [said(6_000, Some(1), "the end of it")]);
+    assert!(ids(&found(&room, &wish(&["camp"]))).contains(&message_id(1)));
+}

@@ -207,6 +207,25 @@ fn texts_that_lie_there_alone_are_forgotten_with_what_they_were_made_from() {
 }
 
 #[test]
+fn what_another_context_made_of_a_forgotten_message_goes_too() {
+    let (room, _) = answered(blocks(&[]));
+    let (guest, revision) = context(2, "Guest");
+    let mut reply = full_reply(3, 1, &revision);
+    (reply.context_id, reply.revision_id) = (guest.id, Some(revision.id.clone()));
+    let of_guest = receipt(3, &revision, vec![held(Origin::State, "name: Otto"), held(Origin::Goals, "goal")]);
+    room.write(|write| {
+        write.insert_context(&guest, &revision)?;
+        write.insert_message(reply)?;
+        write.put_receipt(guest.id, &of_guest)?;
+        write.insert_message(message(4, Some(3)))?;
+        write.delete_message(message_id(4), at(900))
+    });
+    room.write(|write| write.forget_deleted_messages(at(901)));
+    let kept = room.read(|read| read.receipt(message_id(3))).unwrap();
+    assert!(kept.blocks.iter().all(|block| block.forgotten && block.text.is_none()), "{:?}", kept.blocks);
+}
+
+#[test]
 fn a_purged_context_leaves_no_goals_in_the_receipts_of_others_conversations() {
     let (room, _) = answered(blocks(&[]));
     let (guest, revision) = context(2, "Guest");

@@ -46,6 +46,12 @@ impl Scope {
         Ok(Self { contexts, messages: keys.len() as u64, keys: Some(keys), members })
     }
 
+    /// The first and the last key that they can have.
+    pub fn bounds(&self) -> (i64, i64) {
+        let ends = self.keys.as_ref().and_then(|keys| Some((*keys.first()?, *keys.last()?)));
+        ends.unwrap_or((i64::MIN, i64::MAX))
+    }
+
     /// Whether a message may be among them; where they are many, that is looked up later.
     pub fn may_hold(&self, key: i64) -> bool {
         self.keys.is_none() || self.members.contains(&key)
