@@ -2,6 +2,7 @@
 
 use crate::support::{World, ended, started};
 use evenkeel_domain::*;
+use evenkeel_engine::default_model;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use serde_json::{Value, json};
 use std::sync::{Mutex, Once};
@@ -55,7 +56,7 @@ async fn asked(world: &World, times: usize) {
 }
 
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + Duration::from_secs(120);
     while !is_so().await {
         assert!(Instant::now() < end, "waited for {what} in vain; the log says:\n{}", log());
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -407,17 +408,41 @@ async fn the_built_in_model_is_asked_for_a_summary_beside_the_chat() {
     for text in ["She shouts.", "What do I do?"] {
         world.say(context.id, Some(begun.id), text).await;
     }
-    let end = Instant::now() + Duration::from_secs(120);
-    while summaries(&world, begun.id).await.is_empty() && rejections(begun.id) == 0 {
-        assert!(Instant::now() < end, "the model was not asked");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until("the model to be asked", async || !summaries(&world, begun.id).await.is_empty() || rejections(begun.id) > 0).await;
     let (reply, error) = ended(&world.say(context.id, Some(begun.id), "And now?").await);
     let usage = reply.unwrap().usage.unwrap();
     assert!(error.is_none());
     if summaries(&world, begun.id).await.is_empty() {
         assert!(usage.cached_tokens.unwrap() > usage.prompt_tokens / 2, "the chat's memory was kept: {usage:?}");
     }
+    world.service.shutdown().await;
+}
+
+/// Another model of the engine does such work in a process of its own: what the one that replies has
+/// read already stays in its memory.
+#[tokio::test]
+async fn work_by_another_engine_model_costs_the_chat_nothing() {
+    log();
+    let world = World::new().await;
+    world.use_engine().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("Another.gguf");
+    std::fs::copy(default_model::locate(None).expect("the model is missing: run ./scripts/setup"), &path).unwrap();
+    let other = world.service.model_file_add(path).await.unwrap();
+    let context = world.counselor().await;
+    let engine = world.service.settings_get().await.unwrap().default_model.unwrap().provider_id;
+    let config = json!({ "threshold": 2, "turns": 1, "maxTokens": 100,
+        "compressionModel": { "providerId": engine, "model": other.name } });
+    let patch = ContextPatch { max_tokens: Some(24), strategy: Some(strategy(SUMMARIZATION, config)), ..ContextPatch::default() };
+    world.service.context_update(context.id, patch).await.unwrap();
+    let (begun, _) = started(&world.say(context.id, None, "My boss is Ida.").await);
+    for text in ["She shouts.", "What do I do?"] {
+        world.say(context.id, Some(begun.id), text).await;
+    }
+    until("the model to be asked", async || !summaries(&world, begun.id).await.is_empty() || rejections(begun.id) > 0).await;
+    let usage = ended(&world.say(context.id, Some(begun.id), "And now?").await).0.unwrap().usage.unwrap();
+    // A summary changes what follows the persona; the persona at least was read before.
+    assert!(usage.cached_tokens.unwrap() > 0, "{usage:?}");
     world.service.shutdown().await;
 }
 

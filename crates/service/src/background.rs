@@ -115,6 +115,11 @@ pub(crate) async fn answer_of(ready: &Ready, chosen: &Chosen, wish: Wish<'_>) ->
     Ok(answer)
 }
 
+/// Whether the user has named a model with its provider for some work: what the work is about may be sent there.
+pub(crate) fn is_named(wish: Option<&WorkModel>) -> bool {
+    matches!(wish, Some(WorkModel::Choice(_)))
+}
+
 impl Service {
     /// The model for work beside the replies: the wished one, else the one that answers.
     ///

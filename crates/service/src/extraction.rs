@@ -1,6 +1,6 @@
 //! Values that the user tells, taken from their words before they are answered.
 
-use crate::background::{Wish, answer_of};
+use crate::background::{Wish, answer_of, is_named};
 use crate::chat::plan::Plan;
 use crate::model::{Chosen, Ready};
 use crate::session::Session;
@@ -56,11 +56,12 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let schema = StateSchema::parse(&settings.schema)?;
         let chosen = self.work_model(settings.model.as_ref(), &plan.chosen, &plan.context).await?;
-        if schema.properties().next().is_none() || !may_read(&chosen, plan) {
+        let is_named = is_named(settings.model.as_ref());
+        if schema.properties().next().is_none() || !(is_named || may_read(&chosen, plan)) {
             return Ok(());
         }
         let (id, asked) = (plan.conversation.id, plan.user_message.id);
-        let seen = (!chosen.is_local()).then(|| sent(plan));
+        let seen = (!is_named && !chosen.is_local()).then(|| sent(plan));
         let read = move |r: &ReadHandle<'_>| {
             let known = r.state(id, Some(asked))?.into_iter().map(|value| (value.name, value.value)).collect();
             Ok((known, unread(r, asked, seen.as_ref())?))
@@ -73,7 +74,7 @@ impl Service {
         let values = if chosen.choice == plan.chosen.choice {
             values_by(ready, &chosen, &material).await?
         } else {
-            values_by(&self.ready(&chosen, &plan.context).await?, &chosen, &material).await?
+            values_by(&self.ready_beside(&chosen, &plan.context).await?, &chosen, &material).await?
         };
         // What cannot be read now is tried again with the next message.
         let Some(values) = values else { return Ok(()) };
@@ -95,7 +96,7 @@ impl Service {
     }
 }
 
-/// A model elsewhere may read what its provider is sent anyway.
+/// A model elsewhere that nobody has named may read what its provider is sent anyway.
 fn may_read(chosen: &Chosen, plan: &Plan) -> bool {
     chosen.is_local() || (chosen.provider.id == plan.chosen.provider.id && !plan.chosen.is_local())
 }

@@ -1,8 +1,8 @@
 //! Summaries that models make in the background.
 //!
 //! They are begun with after a whole reply, and give way to every other one. What is to be summarised
-//! goes to no provider elsewhere that has not been sent it already, and what comes back is checked: else
-//! the summary before stays.
+//! goes to no provider elsewhere that has not been sent it already, unless the user has named it for this,
+//! and what comes back is checked: else the summary before stays.
 
 mod material;
 
@@ -119,7 +119,7 @@ impl Service {
 
     /// The notes that a model makes of the material; `None` if its answer is not taken for some.
     async fn notes(&self, talked: &Talked, material: &Material) -> Result<Option<String>, ServiceError> {
-        let ready = self.ready(&material.chosen, &talked.context).await?;
+        let ready = self.ready_beside(&material.chosen, &talked.context).await?;
         let labelled = material.labelled();
         let task = NotesTask {
             name: &talked.context.name,

@@ -1,6 +1,6 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
-use super::found::{Found, Past};
+use super::found::{Found, Past, first_local_only};
 use super::memory::{Branch, summary_of};
 use super::strategy::Wished;
 use super::wording::{self, Worded};
@@ -17,6 +17,7 @@ use evenkeel_domain::{
 use evenkeel_prompt::{
     BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, Redactor, TokenCounter,
 };
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Everything that is decided before anything is written or sent.
 pub(crate) struct Plan {
@@ -258,11 +259,11 @@ impl Service {
         let follow_up = wording::followed(&past, question.text, self.now());
         let unwanted = wording::before_sending(session);
         if let Some(unwanted) = &unwanted {
-            wording::redact(&mut past, unwanted);
+            aside(|| wording::redact(&mut past, unwanted));
         }
         let worded = wording::worded(question.text, unwanted.as_ref());
         self.check_kept_here(session, question, &past).await?;
-        let wished = self.strategy_of(session, question.context, question.conversation, &past.memory).await?;
+        let wished = self.strategy_of(session, question.context, (question.conversation, question.parent), &past.memory).await?;
         let mut material = Material {
             past: &past,
             wished: &wished,
@@ -295,24 +296,12 @@ impl Service {
     /// What was read may reach further back than what the model was chosen for: the words of a context
     /// that is local only are not sent elsewhere.
     async fn check_kept_here(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<(), ServiceError> {
-        let own = question.context.id;
-        let mut others: Vec<ContextId> = past.texts.iter().map(|said| said.text.context_id).collect();
-        others.extend(&past.memory.contexts);
-        others.sort_unstable();
-        others.dedup();
-        others.retain(|id| *id != own);
+        let others = past.contexts_beside(&[question.context.id]);
         if question.chosen.is_local() || others.is_empty() {
             return Ok(());
         }
-        let local = session.read(move |r| {
-            for id in others {
-                if let Some(local) = r.context(id)?.filter(|other| other.local_only) {
-                    return Ok(Some(local.name));
-                }
-            }
-            Ok(None)
-        });
-        may_answer(local.await?.as_deref(), question.chosen)
+        let local = session.read(move |r| first_local_only(r, others)).await?;
+        may_answer(local.as_deref(), question.chosen)
     }
 
     fn build(&self, session: &Session, question: &Question<'_>, material: &Material<'_>) -> Result<Prompt, ServiceError> {
@@ -338,7 +327,7 @@ impl Service {
         let goals = Goals(&context.memory.goals);
         let recall = recalled.provider();
         let providers: [&dyn ContextProvider; 2] = [&recall, &goals];
-        let mut prompt = Builder::new(BuildInput {
+        let input = BuildInput {
             revision: question.revision,
             history: &counted,
             earlier: past.earlier,
@@ -356,13 +345,12 @@ impl Service {
             evicted_before: past.start,
             counter: if counting.is_exact { &O200k } else { &counter },
             counts_are_estimates: !counting.is_exact,
-        })
-        .strategy(wished.strategy.as_ref())
-        .instead_of(wished.instead_of.clone())
-        .providers(&providers)
-        .build()?;
+        };
+        let builder = Builder::new(input).strategy(wished.strategy.as_ref()).instead_of(wished.instead_of.clone());
+        // A strategy of other people may take its 200 ms.
+        let mut prompt = aside(|| builder.providers(&providers).build())?;
         if let Some(unwanted) = unwanted {
-            wording::redact_memory(&mut prompt, unwanted);
+            aside(|| wording::redact_memory(&mut prompt, unwanted));
         }
         Ok(prompt)
     }
@@ -436,6 +424,14 @@ impl Plan {
     /// What the window of history was cut for.
     pub fn window_key(&self) -> WindowKey {
         window_key(&self.context, &self.chosen, summary_of(&self.prompt))
+    }
+}
+
+/// Does what takes its time without keeping other tasks waiting, where the runtime has more than one thread.
+fn aside<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

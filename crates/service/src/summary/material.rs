@@ -1,6 +1,7 @@
 //! What a summary is to be made of.
 
 use super::Talked;
+use crate::background::is_named;
 use crate::chat::found::{Said, name_others};
 use crate::model::Chosen;
 use crate::{Service, ServiceError};
@@ -41,6 +42,8 @@ struct Line {
 /// What a summary is to be made of.
 pub(super) struct Material {
     pub chosen: Chosen,
+    /// The user has named the model for this.
+    is_named: bool,
     /// The summary that applies now.
     pub previous: Option<Summary>,
     /// The one that the new one is made from; an older one where it is made anew from the messages.
@@ -84,13 +87,15 @@ impl Service {
         let room = room(&chosen, max_tokens, &waiting);
         let going = going(&settings, talked, &waiting.lines, factor, room);
         waiting.lines.truncate(going);
-        let is_read = may_read(&chosen, talked, waiting.previous.as_ref(), &waiting.lines);
+        let is_named = is_named(settings.compression_model.as_ref());
+        let is_read = is_named || may_read(&chosen, talked, waiting.previous.as_ref(), &waiting.lines);
         if waiting.lines.is_empty() || !is_read {
             return Ok(None);
         }
         let round = waiting.previous.as_ref().map_or(1, |previous| previous.round.saturating_add(1));
         let mut material = Material {
             chosen,
+            is_named,
             base: waiting.previous.clone(),
             previous: waiting.previous,
             pinned: waiting.pinned,
@@ -115,7 +120,8 @@ impl Service {
         let mut left = room.saturating_sub(material.lines.iter().map(|line| line.tokens).sum());
         let read = move |r: &ReadHandle<'_>| originals(r, &previous, &context, &mut left);
         let (lines, base) = self.session()?.records(conversation).read(read).await?;
-        if may_read(&material.chosen, talked, base.as_ref(), &lines) && !lines.is_empty() {
+        let is_read = material.is_named || may_read(&material.chosen, talked, base.as_ref(), &lines);
+        if is_read && !lines.is_empty() {
             material.base = base;
             material.lines.splice(0..0, lines);
         }
@@ -220,7 +226,7 @@ fn going(settings: &SummarySettings, talked: &Talked, lines: &[Line], factor: f6
     end
 }
 
-/// A model elsewhere may read only what its provider was sent: what went with the last request, and each
+/// A model elsewhere that nobody has named may read only what its provider was sent: what went with the last request, and each
 /// exchange that it answered itself.
 fn may_read(chosen: &Chosen, talked: &Talked, base: Option<&Summary>, lines: &[Line]) -> bool {
     chosen.is_local() || {
