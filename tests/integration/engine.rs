@@ -37,3 +37,23 @@ async fn a_message_that_only_the_models_own_count_finds_too_long_is_refused_and_
     assert_eq!(view.messages[0].content, text);
     world.service.shutdown().await;
 }
+
+#[tokio::test]
+async fn what_the_next_message_is_sent_with_is_read_while_the_user_types() {
+    let world = World::new().await;
+    world.use_engine().await;
+    let context = world.counselor().await;
+    let patch = ContextPatch { max_tokens: Some(120), maintain_personality: Some(false), ..ContextPatch::default() };
+    world.service.context_update(context.id, patch).await.unwrap();
+    let (begun, _) = started(&world.say(context.id, None, "Tell me about the sea, at some length, and about ships.").await);
+    world.service.has_read_ahead().await;
+    let reply = ended(&world.say(context.id, Some(begun.id), "Go on.").await).0.unwrap();
+    let receipt = world.service.receipt_get(reply.id).await.unwrap().unwrap();
+    let is_new = |block: &&ReceiptBlock| matches!(block.kind, BlockKind::User | BlockKind::Trailing) && block.included;
+    let new: u32 = receipt.blocks.iter().filter(is_new).map(|block| block.tokens).sum();
+    let usage = reply.usage.unwrap();
+    let read = usage.prompt_tokens - usage.cached_tokens.unwrap();
+    // Counted by another tokenizer, with what frames the messages.
+    assert!(read <= new * 2 + 32, "{read} tokens were read for {new} new ones: {usage:?}");
+    world.service.shutdown().await;
+}

@@ -3,6 +3,8 @@
 use crate::support::{World, ended, started};
 use evenkeel_domain::*;
 use evenkeel_testkit::scripted_server::Answer;
+use serde_json::{Map, json};
+use std::time::{Duration, Instant};
 
 const ADDRESS: &str = "anna.keel@example.org";
 
@@ -64,4 +66,24 @@ async fn nothing_is_taken_out_unless_it_is_wanted() {
     let (world, context) = world(|_| ()).await;
     let (_, _, body) = say(&world, &context, None, &format!("Write to {ADDRESS} today.")).await;
     assert!(body.contains(ADDRESS));
+}
+
+#[tokio::test]
+async fn what_is_taken_out_is_in_no_request_beside_the_replies_either() {
+    let (world, context) = world(|redaction| redaction.before_sending = true).await;
+    let config = Map::from_iter([("threshold".to_owned(), json!(2)), ("turns".to_owned(), json!(1))]);
+    let strategy = StrategyChoice { config, ..StrategyChoice::standard(SUMMARIZATION) };
+    let patch = ContextPatch { strategy: Some(strategy), ..ContextPatch::default() };
+    world.service.context_update(context.id, patch).await.unwrap();
+    let (conversation, _, _) = say(&world, &context, None, &format!("Write to {ADDRESS} today.")).await;
+    for text in ["And then?", "What else?"] {
+        say(&world, &context, Some(conversation), text).await;
+    }
+    let end = Instant::now() + Duration::from_secs(60);
+    while world.server.bodies().len() < 4 {
+        assert!(Instant::now() < end, "no summary was asked for");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let bodies: Vec<String> = world.server.bodies().iter().map(|body| String::from_utf8(body.to_vec()).unwrap()).collect();
+    assert!(bodies.iter().all(|body| body.contains("Write to [email] today.") && !body.contains(ADDRESS)), "{bodies:#?}");
 }

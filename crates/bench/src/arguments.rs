@@ -12,6 +12,8 @@ use std::path::PathBuf;
 pub const ENGINE_CHILD: &str = "engine-child";
 /// First argument of the child that makes a profile.
 pub const PROFILE_CHILD: &str = "profile-child";
+/// First argument of the child that builds prompts.
+pub const BUILD_CHILD: &str = "build-child";
 /// Counted runs of a comparison unless told otherwise.
 const DEFAULT_RUNS: usize = 12;
 /// More runs than this take days.

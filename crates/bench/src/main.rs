@@ -39,6 +39,9 @@ fn main() -> ExitCode {
         let made = runtime().and_then(|runtime| runtime.block_on(start::make_profile(dir, messages)));
         return made.map_or_else(|error| refuse(&error.to_string(), 1), |()| ExitCode::SUCCESS);
     }
+    if let Some(wanted) = prompt::instructions::child(&given) {
+        return prompt::instructions::build(wanted).map_or_else(|error| refuse(&error.to_string(), 1), |()| ExitCode::SUCCESS);
+    }
     let arguments = match arguments::parse(&given) {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error.to_string(), EXIT_USAGE),

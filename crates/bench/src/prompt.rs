@@ -2,6 +2,7 @@
 //! `trim_messages`, and how much of each prompt the engine's cache serves over 400 turns.
 
 mod assembly;
+pub mod instructions;
 mod reuse;
 mod trimmer;
 
@@ -18,6 +19,7 @@ pub async fn run(runs: usize, part: Option<&str>, progress: Progress) -> Result<
     let mut report = Report::default();
     if wanted("build") {
         report.append(assembly::measure(&Vault::long(progress)?, runs, progress)?);
+        report.append(instructions::measure(progress)?);
     }
     if wanted("reuse") {
         report.append(reuse::measure(progress).await?);

@@ -66,6 +66,14 @@ impl Prompt {
         messages
     }
 
+    /// What the next request will begin with too, whatever is said in it and whatever form it has: system text, memory
+    /// and history.
+    #[must_use]
+    pub fn beginning(&self) -> Vec<(Role, String)> {
+        let stays = |kind| !matches!(kind, BlockKind::User | BlockKind::Trailing);
+        self.joined(|kind, role, text| (role, if stays(kind) { text.to_owned() } else { String::new() }))
+    }
+
     /// The request as one text for models that only complete: it ends with the companion's name
     /// and a colon.
     #[must_use]

@@ -5,6 +5,7 @@ mod installed;
 pub(crate) mod memory;
 pub(crate) mod plan;
 mod preview;
+pub(crate) mod read_ahead;
 mod receipt;
 pub(crate) mod replies;
 mod reply;
@@ -170,9 +171,22 @@ impl Service {
         }
         // A reply that its limit cut is answered like a whole one, and its turn is over.
         if matches!(status, Some(MessageStatus::Complete | MessageStatus::Truncated)) {
-            self.summarise_later(Talked::of(plan, reply_id));
+            self.turn_ended(Talked::of(plan, reply_id));
         }
         Ok(())
+    }
+
+    /// What a turn leaves to be done; nobody waits for it.
+    fn turn_ended(&self, talked: Talked) {
+        let (service, reading) = (self.clone(), self.reading().begin());
+        tokio::spawn(async move {
+            service.read_ahead(&talked).await;
+            if service.summarise_all(&talked).await {
+                // A new summary is a new beginning.
+                service.read_ahead(&talked).await;
+            }
+            drop(reading);
+        });
     }
 
     /// Settles the size of the prompt and makes the model ready.

@@ -89,6 +89,7 @@ struct Inner {
     windows: model::Windows,
     titles: background::Attempts,
     summaries: background::Attempts,
+    reading: chat::read_ahead::Reading,
     plugins: plugin::Plugins,
     known_files: model::KnownFiles,
     whereabouts: Arc<Whereabouts>,
@@ -129,6 +130,7 @@ impl Service {
             windows: model::Windows::default(),
             titles: background::Attempts::default(),
             summaries: background::Attempts::default(),
+            reading: chat::read_ahead::Reading::default(),
             plugins: plugin::Plugins::default(),
             known_files: model::KnownFiles::default(),
             whereabouts: Arc::new(Whereabouts::new(options.profile.clone())),
@@ -244,6 +246,10 @@ impl Service {
 
     pub(crate) fn plugins(&self) -> &plugin::Plugins {
         &self.0.plugins
+    }
+
+    pub(crate) fn reading(&self) -> &chat::read_ahead::Reading {
+        &self.0.reading
     }
 
     pub(crate) fn summaries(&self) -> &background::Attempts {

@@ -86,6 +86,11 @@ fn provider_removed(choice: &ModelChoice) -> ServiceError {
 }
 
 impl Chosen {
+    /// Whether the built-in engine runs it.
+    pub fn is_engine(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Whether what it is asked stays on this machine.
     pub fn is_local(&self) -> bool {
         self.provider.locality_of(&self.choice.model) == ProviderLocality::Local

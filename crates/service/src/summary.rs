@@ -11,7 +11,7 @@ use crate::chat::memory::summary_of;
 use crate::chat::plan::{Plan, counted};
 use crate::model::Chosen;
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Context, ConversationId, MessageId, SUMMARIZATION, Summary, SummaryId};
+use evenkeel_domain::{Context, ConversationId, MessageId, Revision, SUMMARIZATION, Summary, SummaryId};
 use evenkeel_prompt::{NotesCheck, NotesTask, O200k, Origin};
 use evenkeel_store::NewSummary;
 use material::Material;
@@ -27,6 +27,7 @@ const ROUNDS: usize = 4;
 pub(crate) struct Talked {
     /// The one that answered; local only where anybody is whose words were sent.
     pub context: Context,
+    pub revision: Revision,
     pub chosen: Chosen,
     pub conversation: ConversationId,
     pub reply: MessageId,
@@ -51,6 +52,7 @@ impl Talked {
             budget: plan.prompt.meter.budget_tokens,
             conversation: plan.conversation.id,
             context: plan.context,
+            revision: plan.revision,
             chosen: plan.chosen,
             reply,
         }
@@ -70,24 +72,22 @@ enum Summarised {
 }
 
 impl Service {
-    /// Makes the summary that a turn has made due, some time from now; nobody waits for it.
-    pub(crate) fn summarise_later(&self, talked: Talked) {
+    /// Makes the summaries that a turn has made due; says whether there is a new one.
+    pub(crate) async fn summarise_all(&self, talked: &Talked) -> bool {
         if talked.context.strategy.plugin_id != SUMMARIZATION {
-            return;
+            return false;
         }
-        let service = self.clone();
-        tokio::spawn(async move {
-            for _ in 0..ROUNDS {
-                match service.summarise(&talked).await {
-                    Ok(Summarised::Made) => {}
-                    Ok(_) => break,
-                    Err(error) => {
-                        tracing::info!(conversation = %talked.conversation, code = error.code().as_str(), "a conversation got no summary");
-                        break;
-                    }
+        for round in 0..ROUNDS {
+            match self.summarise(talked).await {
+                Ok(Summarised::Made) => {}
+                Ok(_) => return round > 0,
+                Err(error) => {
+                    tracing::info!(conversation = %talked.conversation, code = error.code().as_str(), "a conversation got no summary");
+                    return round > 0;
                 }
             }
-        });
+        }
+        true
     }
 
     async fn summarise(&self, talked: &Talked) -> Result<Summarised, ServiceError> {
@@ -173,7 +173,8 @@ impl Service {
             is_edited: false,
             is_stale: false,
         };
-        let new = NewSummary { summary, messages: material.sources, previous: material.base.map(|base| base.id) };
+        let previous = material.base.map(|base| base.id);
+        let new = NewSummary { summary, messages: material.sources, beside: material.beside, previous };
         let reply = talked.reply;
         let write = move |w: &mut evenkeel_store::WriteHandle<'_>| {
             let is_as_before = w.applicable_summary(reply)?.map(|summary| summary.id) == before;

@@ -15,14 +15,12 @@ use evenkeel_store::{ReadHandle, Store, StoreError};
 use std::time::Instant;
 
 /// Tokens of history.
-const BUDGETS: [u32; 2] = [4_000, 32_000];
+pub const BUDGETS: [u32; 2] = [4_000, 32_000];
 /// Milliseconds of one build at the smaller budget.
 const MOST: f64 = 2.0;
 /// How many times slower the peer is, at [`JUDGED`] messages and the smaller budget.
 const LEAST_RATIO: f64 = 100.0;
 const JUDGED: usize = 100_000;
-/// A build at the longest conversation through one at the shortest.
-const MOST_GROWTH: f64 = 1.1;
 /// Builds of ours beside each of the peer's.
 const BLOCK: usize = 20;
 /// Runs of the peer on conversations that take it seconds.
@@ -57,7 +55,7 @@ pub fn measure(vault: &Vault, runs: usize, progress: Progress) -> Result<Report,
         }
         if let (Some(first), Some(last)) = (growth.first(), growth.last()) {
             let what = format!("prompt build, {budget} tokens: 1,000,000 messages / 1,000 messages");
-            rows.push(Row::at_most(what, last / first, MOST_GROWTH));
+            rows.push(Row::reported(what, last / first));
         }
     }
     Ok(Report { rows, preface: String::new() })
@@ -80,7 +78,7 @@ fn rows_of(length: usize, budget: u32, ours: f64, theirs: f64) -> Vec<Row> {
 }
 
 /// A conversation with the window that its last request had.
-struct Place<'a> {
+pub struct Place<'a> {
     store: &'a Store,
     revision: &'a Revision,
     leaf: MessageId,
@@ -89,7 +87,8 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn new(store: &'a Store, thread: &'a LongThread, budget: u32) -> Result<Self, BenchError> {
+    /// Ready once a build begins where the one before did.
+    pub fn new(store: &'a Store, thread: &'a LongThread, budget: u32) -> Result<Self, BenchError> {
         let mut place = Self { store, revision: &thread.revision, leaf: thread.leaf, budget, start: None };
         place.start = place.build()?.window_start;
         let prompt = place.build()?;
@@ -112,7 +111,8 @@ impl<'a> Place<'a> {
             .collect()
     }
 
-    fn build(&self) -> Result<Prompt, BenchError> {
+    /// Reads and builds as the app does.
+    pub fn build(&self) -> Result<Prompt, BenchError> {
         let (texts, earlier) = self.store.read(|read| self.texts(read))?;
         let history: Vec<HistoryMessage<'_>> = texts
             .iter()

@@ -9,7 +9,8 @@ use crate::error::BenchError;
 use crate::report::{Progress, Report, Row};
 use crate::store::chance::Chance;
 use evenkeel_domain::{
-    Context, ContextPatch, ConversationId, MemorySettings, ModelChoice, RecallSettings, Role, SendRequest, Usage,
+    Context, ContextPatch, ConversationId, MemorySettings, ModelChoice, RecallSettings, Role, SUMMARIZATION, SendRequest,
+    StrategyChoice, Usage,
 };
 use evenkeel_engine::{Supervisor, SupervisorOptions, default_model};
 use evenkeel_provider::ChatMessage;
@@ -27,6 +28,9 @@ const REPLY_TOKENS: u32 = 24;
 const USER_WORDS: (usize, usize) = (12, 24);
 /// Turns of the peer that are counted, once its window is full: each computes nearly all of it anew.
 const PEER_TURNS: usize = 24;
+/// Turns of what is only reported.
+const FEWER: usize = 100;
+const OF_CACHE: &str = "prompt tokens from the engine's cache";
 /// Share of the prompt that comes from the cache (figure 7), and how full the budget is.
 const LEAST_PLAIN: f64 = 0.95;
 const LEAST_RECALL: f64 = 0.85;
@@ -54,7 +58,14 @@ impl Sums {
     }
 }
 
-/// Measures without recall, with it, and the peer.
+/// A conversation and how it goes on.
+struct Script {
+    turns: usize,
+    /// The user takes the time that the engine needs to read ahead, as everybody does who types.
+    pauses: bool,
+}
+
+/// Measures without recall, with it, with other work beside it, and the peer.
 pub async fn measure(progress: Progress) -> Result<Report, BenchError> {
     let app = App::open().await?;
     let model = built_in(&app).await?;
@@ -62,29 +73,46 @@ pub async fn measure(progress: Progress) -> Result<Report, BenchError> {
     for (recall, least) in [(false, LEAST_PLAIN), (true, LEAST_RECALL)] {
         let name = if recall { "with recall" } else { "plain" };
         progress.say(&format!("prefix reuse over {TURNS} turns, {name} …"));
-        let sums = converse(&app, model.clone(), recall, progress).await?;
-        rows.push(Row::at_least(
-            format!("prompt tokens from the engine's cache over {TURNS} turns, {name} (share)"),
-            sums.reuse(),
-            least,
-        ));
-        rows.push(Row::at_least(
-            format!("mean fill of the budget, {name} (share)"),
-            sums.fill / f64::from(sums.turns),
-            LEAST_FILL,
-        ));
+        let context = companion(&app, model.clone(), recall).await?;
+        let (sums, _) = converse(&app, &context, Script { turns: TURNS, pauses: true }, progress).await?;
+        let fill = sums.fill / f64::from(sums.turns);
+        rows.push(Row::at_least(format!("{OF_CACHE} over {TURNS} turns, {name} (share)"), sums.reuse(), least));
+        rows.push(Row::at_least(format!("mean fill of the budget, {name} (share)"), fill, LEAST_FILL));
     }
+    progress.say(&format!("the same over {FEWER} turns, each sent at once …"));
+    let context = companion(&app, model.clone(), false).await?;
+    let (sums, _) = converse(&app, &context, Script { turns: FEWER, pauses: false }, progress).await?;
+    rows.push(Row::reported(format!("{OF_CACHE} over {FEWER} turns, each sent at once (share)"), sums.reuse()));
+    progress.say(&format!("the same over {FEWER} turns, with summaries made beside them …"));
+    rows.extend(beside_summaries(&app, model, progress).await?);
     app.service.shutdown().await;
     progress.say("the same with a window that moves at every turn …");
-    rows.push(Row::reported("prompt tokens from the engine's cache, sliding at every turn (share)", per_turn().await?.reuse()));
+    rows.push(Row::reported(format!("{OF_CACHE}, sliding at every turn (share)"), per_turn().await?.reuse()));
     Ok(Report { rows, preface: String::new() })
 }
 
-async fn converse(app: &App, model: ModelChoice, recall: bool, progress: Progress) -> Result<Sums, BenchError> {
-    let context = companion(app, model, recall).await?;
+/// The engine makes summaries in a memory of its own between the turns; only one that is taken changes what
+/// the chat sends.
+async fn beside_summaries(app: &App, model: ModelChoice, progress: Progress) -> Result<Vec<Row>, BenchError> {
+    let context = companion(app, model, false).await?;
+    let strategy = StrategyChoice { plugin_id: SUMMARIZATION.into(), ..StrategyChoice::default() };
+    let patch = ContextPatch { strategy: Some(strategy), ..ContextPatch::default() };
+    let context = app.service.context_update(context.id, patch).await?;
+    let (sums, conversation) = converse(app, &context, Script { turns: FEWER, pauses: true }, progress).await?;
+    let made = app.service.summary_list(conversation).await?.len();
+    let what = format!("{OF_CACHE} over {FEWER} turns, summaries made beside them (share)");
+    Ok(vec![Row::reported(what, sums.reuse()), Row::reported("summaries that were taken meanwhile", made as f64)])
+}
+
+async fn converse(
+    app: &App,
+    context: &Context,
+    script: Script,
+    progress: Progress,
+) -> Result<(Sums, ConversationId), BenchError> {
     let (mut chance, mut sums) = (Chance::new(11), Sums::default());
     let mut conversation: Option<ConversationId> = None;
-    for turn in 0..TURNS {
+    for turn in 0..script.turns {
         let text = line(&mut chance);
         let request = SendRequest::New { context_id: context.id, conversation_id: conversation, text, agent_id: None };
         let message = app.ask(request).await?.message;
@@ -94,11 +122,15 @@ async fn converse(app: &App, model: ModelChoice, recall: bool, progress: Progres
         if turn > 0 {
             sums.add(usage);
         }
-        if (turn + 1) % 100 == 0 {
+        if (turn + 1) % 50 == 0 {
             progress.say(&format!("  {} turns: {:.3}", turn + 1, sums.reuse()));
         }
+        if script.pauses {
+            app.service.has_read_ahead().await;
+        }
     }
-    Ok(sums)
+    let conversation = conversation.ok_or_else(|| BenchError::Worthless("nothing was said".to_owned()))?;
+    Ok((sums, conversation))
 }
 
 async fn companion(app: &App, model: ModelChoice, recall: bool) -> Result<Context, BenchError> {

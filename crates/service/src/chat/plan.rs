@@ -39,7 +39,7 @@ pub(crate) struct Plan {
 }
 
 /// What a prompt is made for.
-struct Question<'a> {
+pub(crate) struct Question<'a> {
     context: &'a Context,
     revision: &'a Revision,
     chosen: &'a Chosen,
@@ -81,6 +81,11 @@ impl<'a> Question<'a> {
     ) -> Self {
         let ((context, revision), (conversation, parent)) = (parties, place);
         Self { context, revision, chosen, conversation, parent, asked: None, text, recalls: true, asks_embedder: true }
+    }
+
+    /// One that nothing is said in yet, and nothing is looked for.
+    pub fn empty(parties: (&'a Context, &'a Revision), chosen: &'a Chosen, place: (ConversationId, Option<MessageId>)) -> Self {
+        Self { recalls: false, asks_embedder: false, ..Self::new(parties, chosen, place, "") }
     }
 
     fn window_key(&self, summary: Option<SummaryId>) -> WindowKey {
@@ -239,7 +244,7 @@ impl Service {
     }
 
     /// Builds the prompt.
-    async fn prompt(&self, session: &Session, question: &Question<'_>) -> Result<Prompt, ServiceError> {
+    pub(crate) async fn prompt(&self, session: &Session, question: &Question<'_>) -> Result<Prompt, ServiceError> {
         let (last, key, context) =
             (session.last_window(question.conversation), question.window_key(None), question.context.clone());
         let branch = Branch { conversation: Some(question.conversation), parent: question.parent, asked: question.asked };

@@ -204,10 +204,12 @@ async fn keep(
     session.write(move |w| w.put_meanings(&choice, &stored)).await?;
     if let Some(known) = session.meanings.get(context, model) {
         let mut known = held(&known);
-        let excess = (known.len() + learnt.len()).saturating_sub(MOST as usize);
-        let stay = known.len().saturating_sub(excess);
-        known.truncate(stay);
         known.extend(learnt);
+        if known.len() > MOST as usize {
+            // Ids begin with the time of birth: the oldest go.
+            known.sort_unstable_by_key(|(message, _)| std::cmp::Reverse(*message));
+            known.truncate(MOST as usize);
+        }
     }
     Ok(())
 }

@@ -50,6 +50,8 @@ pub(super) struct Material {
     pub base: Option<Summary>,
     pub pinned: Vec<String>,
     pub sources: Vec<SummarySource>,
+    /// Messages after those, from which values come that the user pinned.
+    pub beside: Vec<SummarySource>,
     pub round: u32,
     pub max_tokens: u32,
     lines: Vec<Line>,
@@ -70,6 +72,8 @@ struct Waiting {
     lines: Vec<Line>,
     /// Values that the user pinned, as lines.
     pinned: Vec<String>,
+    /// The messages that these come from.
+    pinned_from: Vec<SummarySource>,
 }
 
 impl Service {
@@ -100,6 +104,7 @@ impl Service {
             previous: waiting.previous,
             pinned: waiting.pinned,
             sources: Vec::new(),
+            beside: waiting.pinned_from,
             round,
             max_tokens,
             lines: waiting.lines,
@@ -109,6 +114,8 @@ impl Service {
         }
         let source = |line: &Line| SummarySource { place: line.place, message_id: line.id };
         material.sources = material.lines.iter().map(source).collect();
+        let end = material.sources.last().map_or(0, |last| last.place);
+        material.beside.retain(|source| source.place > end);
         Ok(Some(material))
     }
 
@@ -135,10 +142,15 @@ fn waiting(r: &ReadHandle<'_>, conversation: ConversationId, leaf: MessageId, co
     let distance = r.branch_length(leaf)?.saturating_sub(covered);
     let end = if distance > LOOKED_AT { r.ancestor(leaf, distance - LOOKED_AT)? } else { leaf };
     let lines = if distance == 0 { Vec::new() } else { lines(r, end, covered, distance.min(LOOKED_AT), context)? };
-    let state = r.state(conversation, Some(leaf))?.into_iter().filter(|value| value.is_pinned);
+    let state: Vec<_> = r.state(conversation, Some(leaf))?.into_iter().filter(|value| value.is_pinned).collect();
+    let mut from: Vec<MessageId> = state.iter().filter_map(|value| value.evidence_id).collect();
+    from.sort_unstable();
+    from.dedup();
+    let placed = |message_id| Ok(SummarySource { place: r.branch_length(message_id)?, message_id });
+    let pinned_from = from.into_iter().map(placed).collect::<Result<_, StoreError>>()?;
     let lines_of_user = previous.as_ref().map(|previous| previous.pinned.clone()).unwrap_or_default();
-    let of_state = state.map(|value| format!("{}: {}", value.name, value.value.trim_matches('"')));
-    Ok(Waiting { lines, pinned: lines_of_user.into_iter().chain(of_state).collect(), previous })
+    let of_state = state.iter().map(|value| format!("{}: {}", value.name, value.value.trim_matches('"')));
+    Ok(Waiting { lines, pinned: lines_of_user.into_iter().chain(of_state).collect(), pinned_from, previous })
 }
 
 /// The newest `count` messages up to `end`, of which the first stands after `before` others.

@@ -189,12 +189,27 @@ impl WriteHandle<'_> {
         )?;
         self.execute("DELETE FROM deleted_messages WHERE id = ?1", [id])?;
         self.take_children_back(message_id, &lost, parent)?;
+        self.doubt_summaries_over(message_id, &lost)?;
         self.execute(SHIFT_BELOW, (conversation, id, 1))?;
         self.execute("UPDATE conversations SET message_count = message_count + 1 WHERE id = ?1", [conversation])?;
         self.show_restored(message_id, lost.conversation_id)?;
         self.changed(Noun::Message, message_id);
         self.changed(Noun::Conversation, lost.conversation_id);
         self.message(message_id)?.ok_or_else(|| StoreError::defect("a restored message is not there"))
+    }
+
+    /// A summary that was made while a message was gone covers its place without it: nothing would send it.
+    fn doubt_summaries_over(&mut self, message_id: MessageId, lost: &Lost) -> Result<(), StoreError> {
+        let sql = "UPDATE summaries SET state = 'stale' WHERE key IN (
+                SELECT s.key FROM summaries s
+                WHERE s.conversation_id = ?1 AND s.state = 'valid' AND s.up_to_key > ?2 AND EXISTS (
+                    WITH RECURSIVE branch (id, parent_id) AS (
+                        SELECT id, parent_id FROM messages WHERE id = s.up_to_id
+                        UNION ALL
+                        SELECT p.id, p.parent_id FROM branch b CROSS JOIN messages p ON p.id = b.parent_id WHERE p.key >= ?2
+                    )
+                    SELECT 1 FROM branch WHERE id = ?3))";
+        self.execute(sql, (bytes(lost.conversation_id.uuid()), lost.key, bytes(message_id.uuid()))).map(drop)
     }
 
     /// Those of its parent's children that had hung below it come back below it.

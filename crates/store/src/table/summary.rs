@@ -82,6 +82,8 @@ pub struct NewSummary {
     pub summary: Summary,
     /// The messages that it was made from, oldest first.
     pub messages: Vec<SummarySource>,
+    /// Messages that it rests on as well, and which come after those that it covers.
+    pub beside: Vec<SummarySource>,
     /// The summary that it was made from beside them.
     pub previous: Option<SummaryId>,
 }
@@ -183,8 +185,11 @@ impl ReadHandle<'_> {
     fn with_messages(&self, found: Stored, labels: fn(&str) -> Vec<u32>) -> Result<Summary, StoreError> {
         let Stored { key, mut summary, .. } = found;
         let place = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, id::<MessageId>(row, 1)?));
-        let own =
-            self.all("SELECT place, message_id FROM summary_messages WHERE summary_key = ?1 ORDER BY place", [key], place)?;
+        // What comes after its last message it only rests on.
+        let own = "SELECT sm.place, sm.message_id FROM summaries s CROSS JOIN summary_messages sm ON sm.summary_key = s.key
+                   LEFT JOIN messages m ON m.id = sm.message_id
+                   WHERE s.key = ?1 AND coalesce (m.key, 0) <= s.up_to_key ORDER BY sm.place";
+        let own = self.all(own, [key], place)?;
         summary.message_ids = own.iter().map(|(_, message)| *message).collect();
         let wanted = labels(&summary.text);
         let earlier = self.all(
@@ -209,7 +214,8 @@ impl WriteHandle<'_> {
     /// `Defect` if it is made from no message or the id is taken; `Storage`, `DiskFull`.
     pub fn insert_summary(&mut self, new: &NewSummary) -> Result<bool, StoreError> {
         let conversation = new.summary.conversation_id;
-        let ids: Vec<String> = new.messages.iter().map(|source| source.message_id.uuid().simple().to_string()).collect();
+        let ground = || new.messages.iter().chain(&new.beside);
+        let ids: Vec<String> = ground().map(|source| source.message_id.uuid().simple().to_string()).collect();
         let there =
             "SELECT count(*) FROM messages WHERE conversation_id = ?1 AND id IN (SELECT unhex (value) FROM json_each (?2))";
         let all_there = self.number(there, (bytes(conversation.uuid()), of_json(&ids)?))? == ids.len() as u64;
@@ -221,7 +227,7 @@ impl WriteHandle<'_> {
             return Ok(false);
         }
         let key = self.add_summary(&new.summary, end)?;
-        for source in &new.messages {
+        for source in ground() {
             let sql = "INSERT INTO summary_messages (summary_key, place, message_id) VALUES (?1, ?2, ?3)";
             self.execute(sql, (key, source.place, bytes(source.message_id.uuid())))?;
         }

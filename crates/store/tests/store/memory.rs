@@ -46,11 +46,14 @@ fn text(number: u64, up_to: u64) -> Summary {
     }
 }
 
+fn source(at: u64) -> SummarySource {
+    SummarySource { place: u32::try_from(at).unwrap(), message_id: message_id(at) }
+}
+
 /// Summary `number` of messages `from` to `up_to` and of `previous`.
 fn notes(number: u64, from: u64, up_to: u64, previous: Option<u64>) -> NewSummary {
-    let source = |at: u64| SummarySource { place: u32::try_from(at).unwrap(), message_id: message_id(at) };
     let messages = (from..=up_to).map(source).collect();
-    NewSummary { summary: text(number, up_to), messages, previous: previous.map(summary_id) }
+    NewSummary { summary: text(number, up_to), messages, beside: Vec::new(), previous: previous.map(summary_id) }
 }
 
 /// Twelve messages in a row; summaries 1 of 1–2, 2 of 3–4 and of 1, 3 of 5–6 and of 2.
@@ -355,7 +358,7 @@ impl Model {
         let messages: Vec<SummarySource> = path.iter().enumerate().skip(after).map(place).collect();
         let number = u64::try_from(self.grounds.len()).unwrap() + 1;
         let summary = Summary { up_to_id: message_id(leaf), ..text(number, leaf) };
-        let new = NewSummary { summary, messages, previous: previous.as_ref().map(|known| known.id) };
+        let new = NewSummary { summary, messages, beside: Vec::new(), previous: previous.as_ref().map(|known| known.id) };
         assert!(room.write(|write| write.insert_summary(&new)));
         self.grounds.insert(number, (message_id(leaf), path.into_iter().collect()));
     }
@@ -414,4 +417,31 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_message_that_comes_back_below_a_summary_made_without_it_makes_it_stale() {
+    let room = Room::furnished();
+    room.write(|write| {
+        for number in 1..=4 {
+            write.insert_message(message(number, (number > 1).then(|| number - 1)))?;
+        }
+        write.delete_message(message_id(2), at(900))
+    });
+    let without = NewSummary { messages: [1, 3, 4].map(|at| source(at)).to_vec(), ..notes(1, 1, 4, None) };
+    assert!(room.write(|write| write.insert_summary(&without)));
+    room.write(|write| write.restore_message(message_id(2)));
+    assert_eq!(room.read(|read| read.applicable_summary(message_id(4))), None);
+}
+
+#[test]
+fn a_summary_goes_with_the_message_that_a_pinned_value_in_it_comes_from() {
+    let room = summarised();
+    let new = NewSummary { beside: vec![source(11)], ..notes(4, 7, 8, Some(3)) };
+    assert!(room.write(|write| write.insert_summary(&new)));
+    let stored = room.read(|read| read.summary(summary_id(4), |_| Vec::new())).unwrap();
+    assert_eq!(stored.message_ids, [message_id(7), message_id(8)], "it covers what it covered");
+    room.write(|write| write.delete_message(message_id(11), at(900)));
+    let left = room.read(|read| read.applicable_summary(message_id(12))).unwrap();
+    assert_eq!(left.id, summary_id(3));
 }

@@ -2,8 +2,14 @@
 
 use super::*;
 use chrono::{DateTime, TimeZone, Utc};
-use evenkeel_domain::{BUILT_IN_PRESETS, ModelChoice, ProviderId, ProviderKind, Revision, Role, TextEdit, WindowSettings};
-use evenkeel_prompt::{BuildInput, Builder, Calibrated, Full, Goals, HistoryMessage, O200k, Origin, PromptError, SlidingWindow};
+use evenkeel_domain::{
+    BUILT_IN_PRESETS, BlockKind, ModelChoice, ProviderId, ProviderKind, Revision, Role, StateSchema, SummaryId, SummarySettings,
+    TextEdit, WindowSettings,
+};
+use evenkeel_prompt::{
+    BuildInput, Builder, Calibrated, Extraction, Full, Goals, HistoryMessage, O200k, Origin, PromptError, SlidingWindow,
+    Summarization, SummaryText,
+};
 use evenkeel_prompt::{ContextProvider, Strategy as Composer, TokenCounter, edited, rebuilt, system_text, whole_anchor};
 use evenkeel_provider::body;
 use proptest::prelude::*;
@@ -217,7 +223,16 @@ fn bodies_of_each_family_and_strategy() {
     let user = Told::plain(Role::User, "What do I write? 🫠");
     let goals = ["Be paid for cancelled shifts".to_owned()];
     let sliding = SlidingWindow::from(WindowSettings { keep_percent: 60, keep_exchanges: 1 });
-    let strategies: [(&str, &dyn Composer); 2] = [("full", &Full::default()), ("sliding_window", &sliding)];
+    let summary = SummaryText {
+        id: SummaryId::from_parts(noon(), [1; 10]),
+        up_to: id(3),
+        text: "## Facts about the user\n- [m1] Their shift was cancelled again.\n- [m3] The pay matters most to them.".into(),
+    };
+    let summarised = Summarization::new(&SummarySettings::default(), Some(summary));
+    let schema = StateSchema::parse(&serde_json::json!({ "type": "object", "properties": { "clause": { "type": "integer" } } }));
+    let extracted = Extraction::new(schema.unwrap(), vec![("clause".into(), "7".into())], 1);
+    let strategies: [(&str, &dyn Composer); 4] =
+        [("full", &Full::default()), ("sliding_window", &sliding), ("summarization", &summarised), ("extraction", &extracted)];
     for (name, strategy) in strategies {
         let (counter, earlier) = (&O200k, 0);
         let scene = Scene {
@@ -231,7 +246,9 @@ fn bodies_of_each_family_and_strategy() {
             earlier,
         };
         let prompt = scene.prompt(strategy).unwrap();
-        assert_eq!(prompt.meter.left_out > 0, name == "sliding_window", "{:?}", prompt.meter);
+        let is_whole =
+            prompt.blocks.iter().filter(|block| block.included && block.kind == BlockKind::History).count() == past.len();
+        assert_eq!(is_whole, name == "full", "{:?}", prompt.meter);
         for (kind, address) in FAMILIES {
             let (bytes, _) = sent(&prompt, (kind, address), PromptForm::Messages, 0.7);
             let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
