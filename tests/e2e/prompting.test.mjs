@@ -1,23 +1,26 @@
-// How a prompt is put together, on the real application and the built-in model: a strategy is chosen, a message is looked at
-// before it is sent, its reply has a receipt that is the request byte for byte, and what is to be taken out is taken out.
+// How a prompt is put together, on the real application: a strategy is chosen, a message is looked at before it is sent, its
+// reply has a receipt that is the request byte for byte, and what is to be taken out is taken out. The model is scripted,
+// because what is tested here is what it is sent.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { App } from './app.mjs';
-import { ask, firstRun, messages } from './companion.mjs';
+import { ask, firstRun, messages, ownServer } from './companion.mjs';
 import { Desktop } from './desktop.mjs';
+import { MODEL, scriptedModel } from './scripted_model.mjs';
 import { Key, until } from './webdriver.mjs';
 
 const ADDRESS = 'anna.keel@example.org';
 
 describe('how a prompt is put together', { concurrency: 1 }, () => {
-  let desktop, app, page;
+  let desktop, model, app, page;
 
   before(async () => {
+    model = await scriptedModel(() => 'A **boat** needs a fair wind and a chart.');
     desktop = await Desktop.start();
     app = await App.open(desktop);
     page = app.page;
-    await firstRun(app);
+    await firstRun(app, { chooseModel: ownServer(model.address, MODEL) });
     await ask(page, 'My sister Ida lends me her boat.');
   });
 
@@ -25,6 +28,7 @@ describe('how a prompt is put together', { concurrency: 1 }, () => {
     await desktop?.screenshot('prompting-last').catch(() => {});
     await app?.dispose();
     await desktop?.stop();
+    model?.stop();
   });
 
   /** The tokens, kinds and reasons of the blocks that are shown. */
@@ -100,9 +104,16 @@ describe('how a prompt is put together', { concurrency: 1 }, () => {
   test('what is to be taken out does not leave, and the receipt shows where it stood', async () => {
     await page.click('open-settings');
     await page.click('tab-privacy');
-    await page.run(
-      'for (const one of document.querySelectorAll("[role=switch]")) if (/Mail addresses|Before sending/.test(one.getAttribute("aria-label") ?? document.getElementById(one.getAttribute("aria-labelledby"))?.innerText ?? one.closest("label")?.innerText ?? "")) one.click()',
-    );
+    for (const name of ['Mail addresses', 'Before sending']) {
+      await until(
+        () =>
+          page.run(
+            'const label = [...document.querySelectorAll("label")].find((e) => e.innerText === arguments[0]); label?.click(); return Boolean(label)',
+            name,
+          ),
+        `the switch ${name}`,
+      );
+    }
     await until(async () => (await page.all('[role=switch][aria-checked=true]')).length === 2, 'two switches on');
     await desktop.screenshot('prompting-privacy');
     await page.click('settings-back');

@@ -160,7 +160,7 @@ fn excerpt(messages: &[Message]) -> String {
 /// The title in a model's answer, without what models put around it; `None` if it is none.
 fn title_in(answer: &str) -> Option<String> {
     let line = answer.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let plain: String = line.chars().filter(|character| !character.is_control()).collect();
+    let plain: String = line.replace("**", "").chars().filter(|character| !(character.is_control() || *character == '`')).collect();
     let around = |character: char| character.is_whitespace() || "\"'`*_#.“”„‟«»‹›「」『』".contains(character);
     let bare = plain.trim_matches(around);
     let bare = match bare.split_once(':') {
@@ -184,6 +184,7 @@ mod tests {
             ("\n\n  **Title: \"Trouble at   Work.\"**\nIt is about work.", Some("Trouble at Work")),
             ("„Ärger bei der Arbeit“", Some("Ärger bei der Arbeit")),
             ("مشكلة في العمل", Some("مشكلة في العمل")),
+            ("A **boat** and a `chart`", Some("A boat and a chart")),
             ("Plan: the next week", Some("Plan: the next week")),
             ("", None),
             (" \n\"\"\n", None),
