@@ -4,6 +4,7 @@ use crate::support::{World, ended, started};
 use evenkeel_domain::*;
 use evenkeel_service::PresetOverrides;
 use evenkeel_testkit::scripted_server::Answer;
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 
 async fn both() -> (World, Context, Context) {
@@ -114,6 +115,41 @@ async fn what_an_agent_keeps_on_this_machine_is_not_sent_away_by_the_next_answer
     let refused = world.send(next).await.unwrap_err().to_body();
     assert_eq!(refused.code, ErrorCode::LocalOnly);
     assert!(refused.message.starts_with(&agent.name), "{}", refused.message);
+}
+
+#[tokio::test]
+async fn what_a_guest_keeps_on_this_machine_is_in_no_summary_that_is_made_elsewhere() {
+    const CLOUD: &str = "gpt-oss:120b-cloud";
+    let (world, home, agent) = both().await;
+    let local_only = |on| ContextPatch { local_only: Some(on), ..ContextPatch::default() };
+    world.service.context_update(agent.id, local_only(true)).await.unwrap();
+    let patch = ContextPatch { max_history_tokens: Some(500), ..ContextPatch::default() };
+    world.service.context_update(home.id, patch).await.unwrap();
+    world.server.push(Answer::reply(&["It stays here."]));
+    let conversation = started(&world.send(asked(&home, None, &agent)).await.unwrap()).0;
+    // The guest's words leave the window, and no request holds them any more.
+    let long = "calm ".repeat(150);
+    for _ in 0..4 {
+        world.exchange(home.id, Some(conversation.id), &long, &long).await;
+    }
+    let provider_id = world.service.settings_get().await.unwrap().default_model.unwrap().provider_id;
+    let config = json!({ "threshold": 2, "turns": 1, "compressionModel": { "providerId": provider_id, "model": CLOUD } });
+    let serde_json::Value::Object(config) = config else { panic!("{config}") };
+    let strategy = StrategyChoice { config, ..StrategyChoice::standard(SUMMARIZATION) };
+    let patch = ContextPatch { strategy: Some(strategy), ..ContextPatch::default() };
+    world.service.context_update(home.id, patch).await.unwrap();
+    let asked_cloud = || world.server.requests().iter().any(|request| request["model"] == CLOUD);
+    world.service.has_read_ahead().await;
+    world.exchange(home.id, Some(conversation.id), "And now?", "Now.").await;
+    world.service.has_read_ahead().await;
+    assert!(!asked_cloud(), "what the guest was told and said stays here");
+
+    world.service.context_update(agent.id, local_only(false)).await.unwrap();
+    world.server.push(Answer::reply(&["Now."]));
+    world.server.push(Answer::reply(&["These are no notes."]));
+    world.say(home.id, Some(conversation.id), "And now?").await;
+    world.service.has_read_ahead().await;
+    assert!(asked_cloud(), "a model that the user has named is used");
 }
 
 fn card(events: &[ChatEvent]) -> Option<CareCard> {

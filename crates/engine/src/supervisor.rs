@@ -154,10 +154,35 @@ impl Supervisor {
         }
     }
 
-    /// The address of `model_path` where it is loaded with such a window; starts and replaces nothing.
-    /// Waits where a model is being loaded.
-    pub async fn endpoint_if_loaded(&self, model_path: &Path, context_tokens: Option<u32>) -> Option<EngineEndpoint> {
-        self.inner.state.lock().await.loaded(model_path, context_tokens)
+    /// As [`Self::endpoint`], but never in the place of another model: `None` where one is loaded, or is
+    /// being loaded.
+    ///
+    /// # Errors
+    /// As [`Self::endpoint`].
+    pub async fn endpoint_unless_taken(
+        &self,
+        model_path: &Path,
+        context_tokens: Option<u32>,
+    ) -> Result<Option<EngineEndpoint>, EngineError> {
+        tokio::select! {
+            biased;
+            () = closed(self.inner.closing.subscribe()) => Err(EngineError::ShutDown),
+            result = self.find_or_begin(model_path, context_tokens) => result,
+        }
+    }
+
+    async fn find_or_begin(&self, model_path: &Path, context_tokens: Option<u32>) -> Result<Option<EngineEndpoint>, EngineError> {
+        // Whoever has it may wait for a model that the caller holds.
+        let Ok(mut state) = self.inner.state.try_lock() else { return Ok(None) };
+        if let Some(endpoint) = state.loaded(model_path, context_tokens) {
+            return Ok(Some(endpoint));
+        }
+        if state.running.as_ref().is_some_and(|running| !running.is_over()) {
+            return Ok(None);
+        }
+        state.running = None;
+        crate::inspect(model_path)?;
+        self.start(&mut state, model_path, context_tokens).await.map(Some)
     }
 
     async fn find_or_start(&self, model_path: &Path, context_tokens: Option<u32>) -> Result<EngineEndpoint, EngineError> {

@@ -134,6 +134,7 @@ impl Service {
 
     async fn answer(&self, mut plan: Plan, turn: Turn, sink: &(dyn Fn(ChatEvent) + Send + Sync)) -> Result<(), ServiceError> {
         let session = self.session()?;
+        let stops = self.replies().stops();
         let reply_id = MessageId::from_parts(self.now(), self.random());
         let stored = self.commit_question(&session, &plan).await?;
         sink(ChatEvent::Started {
@@ -159,32 +160,33 @@ impl Service {
         let message = self.commit_reply(&session, &plan, reply_id, ending).await?;
         // The turn ends before the window hears of it, so that it can send at once.
         drop(turn);
-        let is_whole = message.as_ref().is_some_and(|message| message.status == MessageStatus::Complete);
-        if let Some(reply) = message.as_ref().filter(|_| is_whole) {
-            self.tell_strategy_later(&plan, reply);
-        }
-        let status = message.as_ref().map(|message| message.status);
-        sink(ChatEvent::Ended { message, error });
-        if status == Some(MessageStatus::Complete) {
-            self.title_later(plan.conversation.id);
-            self.compare_later(plan.home.id);
-        }
-        // A reply that its limit cut is answered like a whole one, and its turn is over.
-        if matches!(status, Some(MessageStatus::Complete | MessageStatus::Truncated)) {
-            self.turn_ended(Talked::of(plan, reply_id));
+        sink(ChatEvent::Ended { message: message.clone(), error });
+        if let Some(reply) = message {
+            self.turn_ended(plan, reply, stops);
         }
         Ok(())
     }
 
-    /// What a turn leaves to be done; nobody waits for it.
-    fn turn_ended(&self, talked: Talked) {
+    /// What a turn leaves to be done, one after the other; nobody waits for it. What is read ahead is built from all of
+    /// that, and comes last.
+    fn turn_ended(&self, plan: Plan, reply: Message, stops: u64) {
+        let is_whole = reply.status == MessageStatus::Complete;
+        // A reply that its limit cut is answered like a whole one, and its turn is over.
+        if !is_whole && reply.status != MessageStatus::Truncated {
+            return;
+        }
+        if is_whole {
+            self.compare_later(plan.home.id);
+        }
         let (service, reading) = (self.clone(), self.reading().begin());
         tokio::spawn(async move {
-            service.read_ahead(&talked).await;
-            if service.summarise_all(&talked).await {
-                // A new summary is a new beginning.
-                service.read_ahead(&talked).await;
+            if is_whole {
+                service.tell_strategy(&plan, &reply).await;
+                service.give_title(plan.conversation.id).await;
             }
+            let talked = Talked::of(plan, &reply, stops);
+            service.summarise_all(&talked).await;
+            service.read_ahead(&talked).await;
             drop(reading);
         });
     }

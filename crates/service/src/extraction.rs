@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{EXTRACTION, ExtractionSettings, MessageId, Role, StandardStrategy, StateSchema, StateValueId};
 use evenkeel_prompt::{FormTask, FormValues, Origin, likeliest_source};
-use evenkeel_store::{ReadHandle, StatePlace, StoreError, ToldValue};
+use evenkeel_store::{BranchText, ReadHandle, StatePlace, StoreError, ToldValue};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -64,9 +64,16 @@ impl Service {
         let seen = (!is_named && !chosen.is_local()).then(|| sent(plan));
         let read = move |r: &ReadHandle<'_>| {
             let known = r.state(id, Some(asked))?.into_iter().map(|value| (value.name, value.value)).collect();
-            Ok((known, unread(r, asked, seen.as_ref())?))
+            let unread = unread(r, asked, seen.as_ref())?;
+            let mut contexts = r.state_contexts(id)?;
+            contexts.extend(unread.iter().map(|text| text.context_id));
+            Ok((known, unread.into_iter().map(|text| (text.id, text.content)).collect::<Vec<_>>(), contexts))
         };
-        let (known, unread) = session.records(id).read(read).await?;
+        let (known, unread, mut contexts) = session.records(id).read(read).await?;
+        contexts.push(plan.context.id);
+        contexts.sort_unstable();
+        contexts.dedup();
+        self.check_kept_here(session, &chosen, contexts).await?;
         let material = Material { schema, known, unread };
         if material.unread.is_empty() {
             return Ok(());
@@ -112,18 +119,14 @@ fn sent(plan: &Plan) -> HashSet<MessageId> {
 
 /// The newest messages of the user that no values were taken from, back to the first that they were
 /// taken from; `seen` are the only ones that may be read, where there is such a bound.
-fn unread(
-    r: &ReadHandle<'_>,
-    asked: MessageId,
-    seen: Option<&HashSet<MessageId>>,
-) -> Result<Vec<(MessageId, String)>, StoreError> {
+fn unread(r: &ReadHandle<'_>, asked: MessageId, seen: Option<&HashSet<MessageId>>) -> Result<Vec<BranchText>, StoreError> {
     let mut unread = Vec::new();
     for text in r.branch_texts(asked, None, LOOK_BACK)?.into_iter().rev().filter(|text| text.role == Role::User) {
         if unread.len() == UNREAD || r.is_read_for_state(text.id)? {
             break;
         }
         if !text.content.trim().is_empty() && seen.is_none_or(|seen| seen.contains(&text.id)) {
-            unread.push((text.id, text.content));
+            unread.push(text);
         }
     }
     unread.reverse();

@@ -13,10 +13,14 @@ pub(crate) use found::find_moved_files;
 pub(crate) use known_files::KnownFiles;
 pub(crate) use window::Windows;
 
+use crate::chat::found::first_local_only;
 use crate::chat::wording::before_sending;
 use crate::provider::{KeyedProvider, keyed_provider};
+use crate::session::Session;
 use crate::{EngineNotice, ModelOffer, Service, ServiceError};
-use evenkeel_domain::{Context, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality};
+use evenkeel_domain::{
+    Context, ContextId, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality,
+};
 use evenkeel_engine::{EngineEndpoint, EngineEvent, EngineUse, ModelFile, default_model, inspect};
 use evenkeel_prompt::Redactor;
 use evenkeel_provider::{Endpoint, LanguageModel, connect};
@@ -111,6 +115,20 @@ impl Service {
         let chosen = self.chosen_for(context.model.clone()).await?;
         may_answer(context.local_only.then_some(&*context.name), &chosen)?;
         Ok(chosen)
+    }
+
+    /// Refuses a model elsewhere what was said to or by contexts that are local only.
+    pub(crate) async fn check_kept_here(
+        &self,
+        session: &Session,
+        chosen: &Chosen,
+        contexts: Vec<ContextId>,
+    ) -> Result<(), ServiceError> {
+        if chosen.is_local() || contexts.is_empty() {
+            return Ok(());
+        }
+        let local = session.read(move |r| first_local_only(r, contexts)).await?;
+        may_answer(local.as_deref(), chosen)
     }
 
     /// The model of a choice, with what was read of it already. `kept_here_by` is the context, if

@@ -102,14 +102,26 @@ impl Service {
     /// # Errors
     /// The vault is locked; none has this id; its folder cannot be removed.
     pub async fn plugin_remove(&self, id: String) -> Result<(), ServiceError> {
-        let session = self.session()?;
+        self.forget_states(&id).await?;
         let (service, root, folder) = (self.clone(), self.profile().plugins(), id.clone());
         let task = tokio::task::spawn_blocking(move || {
             service.plugins().forget(&root.join(&folder));
             Host::remove(&root, &folder)
         });
         task.await.map_err(|error| ServiceError::internal("removing a strategy", &error))??;
-        Ok(session.write(move |w| w.delete_strategy_states(&id)).await?)
+        // Of a turn that was being told meanwhile.
+        self.forget_states(&id).await
+    }
+
+    async fn forget_states(&self, id: &str) -> Result<(), ServiceError> {
+        let session = self.session()?;
+        let (of_vault, of_private) = (id.to_owned(), id.to_owned());
+        session.write(move |w| w.delete_strategy_states(&of_vault)).await?;
+        // All private conversations have one place.
+        if let Some(any) = session.private().and_then(|private| private.ids().first().copied()) {
+            session.records(any).write(move |w| w.delete_strategy_states(&of_private)).await?;
+        }
+        Ok(())
     }
 
     /// The installed strategy of an id, which `StrategyChoice::check` has found to be a bare name.

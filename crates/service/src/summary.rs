@@ -11,7 +11,7 @@ use crate::chat::memory::summary_of;
 use crate::chat::plan::{Plan, counted};
 use crate::model::Chosen;
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Context, ConversationId, MessageId, Revision, SUMMARIZATION, Summary, SummaryId};
+use evenkeel_domain::{Context, ConversationId, Message, MessageId, Revision, SUMMARIZATION, Summary, SummaryId};
 use evenkeel_prompt::{NotesCheck, NotesTask, O200k, Origin};
 use evenkeel_store::NewSummary;
 use material::Material;
@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 const ROUNDS: usize = 4;
 
 /// A turn that has ended.
+#[derive(Clone)]
 pub(crate) struct Talked {
     /// The one that answered; local only where anybody is whose words were sent.
     pub context: Context,
@@ -37,16 +38,23 @@ pub(crate) struct Talked {
     pub sent_summary: Option<SummaryId>,
     /// Tokens that the history had.
     pub budget: u32,
+    /// Every reply was told to stop so often when this one began.
+    pub stops: u64,
+    /// Whether what the model had read before served it: some cannot go back in what they have read.
+    pub reuses: bool,
 }
 
 impl Talked {
-    pub fn of(plan: Plan, reply: MessageId) -> Self {
+    pub fn of(plan: Plan, reply: &Message, stops: u64) -> Self {
         let of_history = plan.prompt.blocks.iter().filter(|block| block.included).filter_map(|block| match block.origin {
             Origin::Message { id } => Some(id),
             _ => None,
         });
-        let sent = of_history.chain([plan.user_message.id, reply]).collect();
+        let sent: HashSet<MessageId> = of_history.chain([plan.user_message.id, reply.id]).collect();
+        let reused = reply.usage.and_then(|usage| usage.cached_tokens).is_some_and(|tokens| tokens > 0);
         Self {
+            stops,
+            reuses: reused || sent.len() == 2,
             sent,
             sent_summary: summary_of(&plan.prompt),
             budget: plan.prompt.meter.budget_tokens,
@@ -54,7 +62,7 @@ impl Talked {
             context: plan.context,
             revision: plan.revision,
             chosen: plan.chosen,
-            reply,
+            reply: reply.id,
         }
     }
 }
@@ -72,22 +80,21 @@ enum Summarised {
 }
 
 impl Service {
-    /// Makes the summaries that a turn has made due; says whether there is a new one.
-    pub(crate) async fn summarise_all(&self, talked: &Talked) -> bool {
+    /// Makes the summaries that a turn has made due.
+    pub(crate) async fn summarise_all(&self, talked: &Talked) {
         if talked.context.strategy.plugin_id != SUMMARIZATION {
-            return false;
+            return;
         }
-        for round in 0..ROUNDS {
+        for _ in 0..ROUNDS {
             match self.summarise(talked).await {
                 Ok(Summarised::Made) => {}
-                Ok(_) => return round > 0,
+                Ok(_) => break,
                 Err(error) => {
                     tracing::info!(conversation = %talked.conversation, code = error.code().as_str(), "a conversation got no summary");
-                    return round > 0;
+                    break;
                 }
             }
         }
-        true
     }
 
     async fn summarise(&self, talked: &Talked) -> Result<Summarised, ServiceError> {
@@ -105,6 +112,13 @@ impl Service {
         if !self.replies().is_empty() {
             return Ok(Summarised::GaveWay);
         }
+        // What the user has changed since the turn counts.
+        let context = self.context_get(talked.context.id).await?;
+        if context.strategy != talked.context.strategy {
+            return Ok(Summarised::NotDue);
+        }
+        let local_only = context.local_only || talked.context.local_only;
+        let talked = &Talked { context: Context { local_only, ..context }, ..talked.clone() };
         let Some(material) = self.material(talked).await? else { return Ok(Summarised::NotDue) };
         let asking = tokio::time::timeout(PATIENCE, self.notes(talked, &material));
         let notes = tokio::select! {

@@ -47,14 +47,11 @@ pub(crate) enum Titled {
 }
 
 impl Service {
-    /// Gives a conversation a title some time from now, if it is due for one; nobody waits for it.
-    pub(crate) fn title_later(&self, id: ConversationId) {
-        let service = self.clone();
-        tokio::spawn(async move {
-            if let Err(error) = service.title_conversation(id).await {
-                tracing::info!(code = error.code().as_str(), "a conversation got no title");
-            }
-        });
+    /// Gives a conversation a title, if it is due for one.
+    pub(crate) async fn give_title(&self, id: ConversationId) {
+        if let Err(error) = self.title_conversation(id).await {
+            tracing::info!(code = error.code().as_str(), "a conversation got no title");
+        }
     }
 
     /// Whether conversations get titles by themselves.
@@ -160,7 +157,8 @@ fn excerpt(messages: &[Message]) -> String {
 /// The title in a model's answer, without what models put around it; `None` if it is none.
 fn title_in(answer: &str) -> Option<String> {
     let line = answer.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let plain: String = line.replace("**", "").chars().filter(|character| !(character.is_control() || *character == '`')).collect();
+    let plain: String =
+        line.replace("**", "").chars().filter(|character| !(character.is_control() || *character == '`')).collect();
     let around = |character: char| character.is_whitespace() || "\"'`*_#.“”„‟«»‹›「」『』".contains(character);
     let bare = plain.trim_matches(around);
     let bare = match bare.split_once(':') {

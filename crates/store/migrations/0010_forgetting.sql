@@ -55,3 +55,10 @@ WHEN EXISTS (SELECT 1 FROM strategy_states WHERE conversation_id = OLD.conversat
 BEGIN
     DELETE FROM strategy_states WHERE conversation_id = OLD.conversation_id;
 END;
+
+CREATE TRIGGER strategy_states_go_with_a_deleted_message AFTER DELETE ON deleted_messages
+WHEN EXISTS (SELECT 1 FROM strategy_states WHERE conversation_id = OLD.conversation_id)
+  AND NOT EXISTS (SELECT 1 FROM messages WHERE id = OLD.id)
+BEGIN
+    DELETE FROM strategy_states WHERE conversation_id = OLD.conversation_id;
+END;

@@ -125,7 +125,12 @@ impl Running {
 
     /// Whether it has this file loaded still.
     pub fn holds(&self, model_path: &Path) -> bool {
-        self.model_path == model_path && !self.life.phase().over
+        self.model_path == model_path && !self.is_over()
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.life.phase().over
     }
 
     pub fn model(&self) -> &str {

@@ -102,37 +102,29 @@ impl Strategy for Installed {
 }
 
 impl Service {
-    /// Tells an installed strategy that a turn has ended, and keeps what it wants to know again; nobody
-    /// waits for it.
-    pub(crate) fn tell_strategy_later(&self, plan: &Plan, reply: &Message) {
-        let choice = plan.context.strategy.clone();
+    /// Tells an installed strategy that a turn has ended, and keeps what it wants to know again.
+    pub(crate) async fn tell_strategy(&self, plan: &Plan, reply: &Message) {
+        let choice = &plan.context.strategy;
         if !matches!(choice.settings(), Ok(None)) {
             return;
         }
-        let (service, user_text, reply) = (self.clone(), plan.user_message.content.clone(), reply.clone());
-        tokio::spawn(async move {
-            if let Err(error) = service.tell_strategy(choice, user_text, reply).await {
-                tracing::warn!(code = error.code().as_str(), %error, "a strategy was not told of a turn");
-            }
-        });
+        if let Err(error) = self.told_strategy(choice, &plan.user_message, reply).await {
+            tracing::warn!(code = error.code().as_str(), %error, "a strategy was not told of a turn");
+        }
     }
 
-    async fn tell_strategy(&self, choice: StrategyChoice, user_text: String, reply: Message) -> Result<(), ServiceError> {
+    async fn told_strategy(&self, choice: &StrategyChoice, asked: &Message, reply: &Message) -> Result<(), ServiceError> {
         let session = self.session()?;
         let place = BranchEnd { conversation: reply.conversation_id, leaf: Some(reply.id), context: reply.context_id };
         let (plugin, state) = self.installed(&session, &choice.plugin_id, place).await?;
-        let config = Value::Object(choice.config);
+        let (config, user_text, text) = (Value::Object(choice.config.clone()), asked.content.clone(), reply.content.clone());
         let task = tokio::task::spawn_blocking(move || {
-            plugin.turn_complete(&TurnInput {
-                config: &config,
-                state: state.as_ref(),
-                user_text: &user_text,
-                reply: &reply.content,
-            })
+            plugin.turn_complete(&TurnInput { config: &config, state: state.as_ref(), user_text: &user_text, reply: &text })
         });
         let told = task.await.map_err(|error| ServiceError::internal("telling a strategy", &error))??;
         if let Some(told) = told {
-            let write = move |w: &mut WriteHandle<'_>| w.put_strategy_state(reply.id, &choice.plugin_id, &told.state);
+            let (ids, plugin_id) = ((asked.id, reply.id), choice.plugin_id.clone());
+            let write = move |w: &mut WriteHandle<'_>| w.put_strategy_state(ids, &plugin_id, &told.state);
             session.records(place.conversation).write(write).await?;
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! What a wish for an answer amounts to: who answers, after which message, with which prompt.
 
-use super::found::{Found, Past, first_local_only};
+use super::found::{Found, Past};
 use super::memory::{Branch, summary_of};
 use super::strategy::Wished;
 use super::wording::{self, Worded};
 use crate::missing::{full, in_trash};
-use crate::model::{Chosen, may_answer};
+use crate::model::Chosen;
 use crate::recall::{Asked, Recalled, sent};
 use crate::session::private::Item;
 use crate::session::{Session, WindowKey};
@@ -267,7 +267,8 @@ impl Service {
             aside(|| wording::redact(&mut past, unwanted));
         }
         let worded = wording::worded(question.text, unwanted.as_ref());
-        self.check_kept_here(session, question, &past).await?;
+        // What was read may reach further back than what the model was chosen for.
+        self.check_kept_here(session, question.chosen, past.contexts_beside(&[question.context.id])).await?;
         let wished = self.strategy_of(session, question.context, (question.conversation, question.parent), &past.memory).await?;
         let mut material = Material {
             past: &past,
@@ -296,17 +297,6 @@ impl Service {
         };
         material.recalled = self.recalled(session, asked).await;
         if material.recalled.is_nothing() { Ok(prompt) } else { self.build(session, question, &material) }
-    }
-
-    /// What was read may reach further back than what the model was chosen for: the words of a context
-    /// that is local only are not sent elsewhere.
-    async fn check_kept_here(&self, session: &Session, question: &Question<'_>, past: &Past) -> Result<(), ServiceError> {
-        let others = past.contexts_beside(&[question.context.id]);
-        if question.chosen.is_local() || others.is_empty() {
-            return Ok(());
-        }
-        let local = session.read(move |r| first_local_only(r, others)).await?;
-        may_answer(local.as_deref(), question.chosen)
     }
 
     fn build(&self, session: &Session, question: &Question<'_>, material: &Material<'_>) -> Result<Prompt, ServiceError> {

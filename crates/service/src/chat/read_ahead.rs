@@ -2,11 +2,12 @@
 //!
 //! The end of a request is new at every turn, so that the reply which stood after it has to be read once more; and
 //! where the window has moved, all of it. On a slow machine that takes seconds, which pass while the user reads and
-//! types instead of after they send. Nothing is computed that the next message would not compute.
+//! types instead of after they send.
 
 use super::plan::Question;
 use crate::summary::Talked;
 use crate::{Service, ServiceError};
+use evenkeel_domain::Role;
 use evenkeel_provider::{ChatMessage, ChatRequest};
 use futures::StreamExt;
 use std::sync::Arc;
@@ -16,12 +17,15 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 /// Time for it.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Held while something is read ahead, by one at a time.
+/// Stands for what the user will say.
+const ANSWER: &str = ".";
+
+/// Held while what a turn leaves to be done is done, the reading ahead at its end.
 #[derive(Clone, Default)]
 pub(crate) struct Reading(Arc<Mutex<()>>);
 
 impl Reading {
-    /// Takes the turn; `None` while somebody has it.
+    /// Holds it; `None` while somebody does, whose work may have a moment left.
     pub fn begin(&self) -> Option<OwnedMutexGuard<()>> {
         self.0.clone().try_lock_owned().ok()
     }
@@ -39,7 +43,8 @@ impl Service {
         tokio::pin!(give_way);
         // What is told from here on is heard, also before it is waited for.
         give_way.as_mut().enable();
-        if !talked.chosen.is_engine() || !self.replies().is_empty() {
+        let is_over = self.replies().stops() != talked.stops || !self.replies().is_empty();
+        if is_over || !talked.chosen.is_engine() || !talked.reuses {
             return;
         }
         let read = tokio::select! {
@@ -52,14 +57,19 @@ impl Service {
     }
 
     async fn read_next(&self, talked: &Talked) -> Result<(), ServiceError> {
-        let session = self.session()?;
         let (parties, place) = ((&talked.context, &talked.revision), (talked.conversation, Some(talked.reply)));
-        let prompt = self.prompt(&session, &Question::empty(parties, &talked.chosen, place)).await?;
+        // The vault is not kept open over the reading.
+        let prompt = self.prompt(&*self.session()?, &Question::empty(parties, &talked.chosen, place)).await?;
         let ready = self.ready(&talked.chosen, &talked.context).await?;
-        let messages = prompt.beginning().into_iter().map(|(role, text)| ChatMessage::new(role, text)).collect();
+        let mut beginning = prompt.beginning();
+        if beginning.last().is_none_or(|(role, _)| *role != Role::Assistant) {
+            return Ok(());
+        }
+        // Templates may write a last reply otherwise than one that was answered.
+        beginning.push((Role::User, ANSWER.to_owned()));
         let request = ChatRequest {
             model: ready.model_name.clone(),
-            messages,
+            messages: beginning.into_iter().map(|(role, text)| ChatMessage::new(role, text)).collect(),
             temperature: Some(0.0),
             // The least that can be asked for.
             max_tokens: Some(1),

@@ -3,6 +3,7 @@
 use crate::ServiceError;
 use evenkeel_domain::{ConversationId, ErrorBody, ErrorCode};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -17,6 +18,7 @@ struct Open {
     turns: Mutex<HashMap<ConversationId, CancellationToken>>,
     /// Told whenever work in the background has to give way.
     give_way: Notify,
+    stops: AtomicU64,
 }
 
 /// The right to write in a conversation; ends when dropped.
@@ -54,6 +56,7 @@ impl Replies {
     /// Stops every reply, and what is done in the background.
     pub fn stop_all(&self) {
         self.lock().values().for_each(CancellationToken::cancel);
+        self.0.stops.fetch_add(1, Ordering::Relaxed);
         self.0.give_way.notify_waiters();
     }
 
@@ -61,6 +64,11 @@ impl Replies {
     /// everything is stopped.
     pub fn give_way(&self) -> Notified<'_> {
         self.0.give_way.notified()
+    }
+
+    /// How often everything was stopped.
+    pub fn stops(&self) -> u64 {
+        self.0.stops.load(Ordering::Relaxed)
     }
 
     /// The conversations in which a reply is being written.

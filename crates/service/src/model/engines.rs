@@ -1,4 +1,4 @@
-//! The engine's processes, one for each kind of work: none costs another its model, or what it
+//! The engine's processes: work beside the replies never costs the model that replies its place, or what it
 //! remembers of a prompt.
 
 use crate::ServiceError;
@@ -27,13 +27,13 @@ impl Engines {
         [&self.chat, &self.beside, &self.embedding]
     }
 
-    /// A model for work beside the replies: in their process where it is loaded there, which has a
-    /// memory of its own for such work; else in another one.
+    /// A model for work beside the replies: in their process, which has a memory of its own for such work, where it
+    /// is loaded there or nothing is; else in another one.
     ///
     /// # Errors
     /// As for [`Supervisor::endpoint`].
     pub async fn beside_chat(&self, file: &Path, window: u32) -> Result<EngineEndpoint, ServiceError> {
-        match self.chat.endpoint_if_loaded(file, Some(window)).await {
+        match self.chat.endpoint_unless_taken(file, Some(window)).await? {
             Some(endpoint) => Ok(endpoint),
             None => Ok(self.beside.endpoint(file, Some(window)).await?),
         }

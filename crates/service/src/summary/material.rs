@@ -6,8 +6,8 @@ use crate::chat::found::{Said, name_others};
 use crate::model::Chosen;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    Context, ConversationId, MessageId, ModelChoice, Provider, ProviderLocality, Role, StandardStrategy, Summary, SummaryId,
-    SummarySettings,
+    Context, ContextId, ConversationId, MessageId, ModelChoice, Provider, ProviderLocality, Role, StandardStrategy, Summary,
+    SummaryId, SummarySettings,
 };
 use evenkeel_prompt::{
     Calibrated, FRAME_TOKENS, HistoryMessage, Labelled, O200k, Strategy, Summarization, TokenCounter, TurnComplete, Work,
@@ -31,6 +31,8 @@ const LEAST_TOKENS: u32 = 100;
 struct Line {
     place: u32,
     id: MessageId,
+    /// Whom it was said to or by.
+    context_id: ContextId,
     role: Role,
     speaker: String,
     text: String,
@@ -74,6 +76,8 @@ struct Waiting {
     pinned: Vec<String>,
     /// The messages that these come from.
     pinned_from: Vec<SummarySource>,
+    /// Whom the summary and the values were said to or by.
+    contexts: Vec<ContextId>,
 }
 
 impl Service {
@@ -112,6 +116,14 @@ impl Service {
         if round.is_multiple_of(settings.rebuild_every) {
             self.rebuild(talked, &mut material, room).await?;
         }
+        let mut contexts = waiting.contexts;
+        contexts.extend(material.lines.iter().map(|line| line.context_id));
+        contexts.sort_unstable();
+        contexts.dedup();
+        if let Err(refused) = self.check_kept_here(&session, &material.chosen, contexts).await {
+            tracing::info!(conversation = %talked.conversation, %refused, "a conversation gets no summary");
+            return Ok(None);
+        }
         let source = |line: &Line| SummarySource { place: line.place, message_id: line.id };
         material.sources = material.lines.iter().map(source).collect();
         let end = material.sources.last().map_or(0, |last| last.place);
@@ -147,10 +159,13 @@ fn waiting(r: &ReadHandle<'_>, conversation: ConversationId, leaf: MessageId, co
     from.sort_unstable();
     from.dedup();
     let placed = |message_id| Ok(SummarySource { place: r.branch_length(message_id)?, message_id });
+    let mut contexts = previous.as_ref().map(|previous| r.summary_contexts(previous.id)).transpose()?.unwrap_or_default();
+    contexts.extend(r.state_contexts(conversation)?);
+    contexts.push(context.id);
     let pinned_from = from.into_iter().map(placed).collect::<Result<_, StoreError>>()?;
     let lines_of_user = previous.as_ref().map(|previous| previous.pinned.clone()).unwrap_or_default();
     let of_state = state.iter().map(|value| format!("{}: {}", value.name, value.value.trim_matches('"')));
-    Ok(Waiting { lines, pinned: lines_of_user.into_iter().chain(of_state).collect(), pinned_from, previous })
+    Ok(Waiting { lines, pinned: lines_of_user.into_iter().chain(of_state).collect(), pinned_from, contexts, previous })
 }
 
 /// The newest `count` messages up to `end`, of which the first stands after `before` others.
@@ -167,9 +182,9 @@ fn lines(r: &ReadHandle<'_>, end: MessageId, before: u32, count: u32, context: &
         };
         let text = said.text.content.get(said.prefix.len()..).unwrap_or_default().to_owned();
         let tokens = said.text.tokens.unwrap_or_else(|| O200k.count(&text)).saturating_add(LINE_TOKENS);
-        let (id, role) = (said.text.id, said.text.role);
+        let (id, context_id, role) = (said.text.id, said.text.context_id, said.text.role);
         let model = if role == Role::Assistant { r.message(id)?.and_then(|reply| reply.model) } else { None };
-        Ok(Line { place, id, role, speaker: speaker.to_owned(), text, tokens, model })
+        Ok(Line { place, id, context_id, role, speaker: speaker.to_owned(), text, tokens, model })
     };
     (before + 1..).zip(said).map(line).collect()
 }

@@ -203,10 +203,10 @@ impl WriteHandle<'_> {
         let sql = "UPDATE summaries SET state = 'stale' WHERE key IN (
                 SELECT s.key FROM summaries s
                 WHERE s.conversation_id = ?1 AND s.state = 'valid' AND s.up_to_key > ?2 AND EXISTS (
-                    WITH RECURSIVE branch (id, parent_id) AS (
-                        SELECT id, parent_id FROM messages WHERE id = s.up_to_id
+                    WITH RECURSIVE branch (key, id, parent_id) AS (
+                        SELECT key, id, parent_id FROM messages WHERE id = s.up_to_id
                         UNION ALL
-                        SELECT p.id, p.parent_id FROM branch b CROSS JOIN messages p ON p.id = b.parent_id WHERE p.key >= ?2
+                        SELECT p.key, p.id, p.parent_id FROM branch b CROSS JOIN messages p ON p.id = b.parent_id AND p.key < b.key WHERE p.key >= ?2
                     )
                     SELECT 1 FROM branch WHERE id = ?3))";
         self.execute(sql, (bytes(lost.conversation_id.uuid()), lost.key, bytes(message_id.uuid()))).map(drop)

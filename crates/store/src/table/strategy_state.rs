@@ -31,17 +31,24 @@ impl ReadHandle<'_> {
 }
 
 impl WriteHandle<'_> {
-    /// Keeps what a strategy wants to know again after a reply. One that is gone meanwhile leaves nothing.
+    /// Keeps what a strategy wants to know again after it was told of a message and the reply to it. Where one of them
+    /// is gone meanwhile, nothing is kept.
     ///
     /// # Errors
     /// `Storage`, `DiskFull`.
-    pub fn put_strategy_state(&mut self, reply: MessageId, plugin: &str, state: &Value) -> Result<(), StoreError> {
-        let reply = bytes(reply.uuid());
+    pub fn put_strategy_state(
+        &mut self,
+        (asked, reply): (MessageId, MessageId),
+        plugin: &str,
+        state: &Value,
+    ) -> Result<(), StoreError> {
+        let (asked, reply) = (bytes(asked.uuid()), bytes(reply.uuid()));
+        // A deleted message is no parent any more.
         self.execute(
             "INSERT INTO strategy_states (plugin_id, reply_id, conversation_id, context_id, state)
-             SELECT ?2, id, conversation_id, context_id, ?3 FROM messages WHERE id = ?1
+             SELECT ?2, id, conversation_id, context_id, ?3 FROM messages WHERE id = ?1 AND parent_id = ?4
              ON CONFLICT DO UPDATE SET state = excluded.state",
-            (reply, plugin, of_json(state)?),
+            (reply, plugin, of_json(state)?, asked),
         )?;
         self.execute(
             "DELETE FROM strategy_states WHERE key IN (

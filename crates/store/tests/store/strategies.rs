@@ -22,7 +22,7 @@ fn branch(count: u64) -> (Room, ContextId) {
 }
 
 fn put(room: &Room, reply: u64) {
-    room.write(|write| write.put_strategy_state(message_id(reply), PLUGIN, &json!(reply)));
+    room.write(|write| write.put_strategy_state((message_id(reply - 1), message_id(reply)), PLUGIN, &json!(reply)));
 }
 
 fn left(room: &Room, leaf: u64, context: ContextId) -> Option<Value> {
@@ -40,7 +40,7 @@ fn a_state_belongs_to_the_branch_and_the_context_it_was_told_of() {
     assert_eq!(left(&room, 1, one), None);
     assert_eq!(left(&room, 4, crate::room::context_id(2)), None);
     assert_eq!(room.read(|read| read.strategy_state(message_id(4), one, "another")), None);
-    room.write(|write| write.put_strategy_state(message_id(99), PLUGIN, &json!(1)));
+    room.write(|write| write.put_strategy_state((message_id(98), message_id(99)), PLUGIN, &json!(1)));
     room.write(|write| write.delete_strategy_states(PLUGIN));
     assert_eq!(left(&room, 4, one), None);
 }
@@ -59,5 +59,9 @@ fn all_of_a_conversation_go_with_a_message_of_it() {
     let (room, one) = branch(4);
     put(&room, 2);
     room.write(|write| write.delete_message(message_id(4), at(900)));
+    assert_eq!(left(&room, 2, one), None);
+    // A strategy that was told of the message before it went leaves nothing afterwards.
+    room.write(|write| write.delete_message(message_id(1), at(901)));
+    put(&room, 2);
     assert_eq!(left(&room, 2, one), None);
 }

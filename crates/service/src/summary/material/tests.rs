@@ -31,6 +31,7 @@ fn exchange(first: u8, by: u8) -> Vec<Line> {
     let line = |number: u8, role, model| Line {
         place: number.into(),
         id: id(number),
+        context_id: ContextId::from_parts(DateTime::UNIX_EPOCH, [9; 10]),
         role,
         speaker: String::new(),
         text: "x".into(),
