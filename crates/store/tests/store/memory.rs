@@ -338,10 +338,23 @@ impl Model {
                 let number = self.deleted.remove(index.index(self.deleted.len()));
                 room.write(|write| write.restore_message(message_id(number)).map(drop));
                 self.alive.push(number);
+                self.doubt(room, message_id(number));
             }
             Step::Summarise(index) => self.summarise(room, index),
             Step::Edit(index) => self.edit(room, index),
             Step::Remove(index) => self.remove(room, index),
+        }
+    }
+
+    /// What was made without a message and covers its place does not count once that is back.
+    fn doubt(&mut self, room: &Room, back: MessageId) {
+        for (number, (end, ground)) in &self.grounds {
+            if self.gone.contains(number) || ground.contains(&back) {
+                continue;
+            }
+            if room.read(|read| read.path(*end, 99)).iter().any(|message| message.id == back) {
+                self.gone.insert(*number);
+            }
         }
     }
 
