@@ -441,7 +441,7 @@ fn a_message_that_comes_back_below_a_summary_made_without_it_makes_it_stale() {
         }
         write.delete_message(message_id(2), at(900))
     });
-    let without = NewSummary { messages: [1, 3, 4].map(|at| source(at)).to_vec(), ..notes(1, 1, 4, None) };
+    let without = NewSummary { messages: [1, 3, 4].map(source).to_vec(), ..notes(1, 1, 4, None) };
     assert!(room.write(|write| write.insert_summary(&without)));
     room.write(|write| write.restore_message(message_id(2)));
     assert_eq!(room.read(|read| read.applicable_summary(message_id(4))), None);
