@@ -30,7 +30,6 @@ END;
 -- ── What installed strategies remember ──────────────────────────────────────────────────────
 -- One state of a conversation did not know which branch it came from. Strategies begin anew.
 
-DROP TRIGGER strategy_states_go_with_a_message;
 DROP TABLE strategy_states;
 
 CREATE TABLE strategy_states (

@@ -253,8 +253,8 @@ fn going(settings: &SummarySettings, talked: &Talked, lines: &[Line], factor: f6
     end
 }
 
-/// A model elsewhere that nobody has named may read only what its provider was sent: what went with the last request, and each
-/// exchange that it answered itself.
+/// A model elsewhere that nobody has named may read only what its provider was sent: what went with the
+/// last request, and each exchange that it answered itself.
 fn may_read(chosen: &Chosen, talked: &Talked, base: Option<&Summary>, lines: &[Line]) -> bool {
     chosen.is_local() || {
         let last = Last { model: &talked.chosen.choice, messages: &talked.sent, summary: talked.sent_summary };

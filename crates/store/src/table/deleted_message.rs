@@ -206,7 +206,8 @@ impl WriteHandle<'_> {
                     WITH RECURSIVE branch (key, id, parent_id) AS (
                         SELECT key, id, parent_id FROM messages WHERE id = s.up_to_id
                         UNION ALL
-                        SELECT p.key, p.id, p.parent_id FROM branch b CROSS JOIN messages p ON p.id = b.parent_id AND p.key < b.key WHERE p.key >= ?2
+                        SELECT p.key, p.id, p.parent_id
+                        FROM branch b CROSS JOIN messages p ON p.id = b.parent_id AND p.key < b.key WHERE p.key >= ?2
                     )
                     SELECT 1 FROM branch WHERE id = ?3))";
         self.execute(sql, (bytes(lost.conversation_id.uuid()), lost.key, bytes(message_id.uuid()))).map(drop)
