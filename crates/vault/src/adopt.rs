@@ -3,8 +3,9 @@
 use crate::{KeyFile, Profile, VaultError, VaultLock};
 
 /// Gives the profile the key slots of a backup, where it has none that can be read. Slots of the
-/// same vault that are there stay: they may be newer than those of the backup. Damaged copies are
-/// set aside first. Doing it twice is the same as doing it once.
+/// same vault that are there stay: they may be newer than those of the backup. Those of another root
+/// key of the same vault are written over, since they do not open what comes with these; whoever may need them
+/// again has kept them. Damaged copies are set aside first. Doing it twice is the same as doing it once.
 ///
 /// Answers whether the slots were written.
 ///
@@ -16,7 +17,13 @@ pub fn adopt_key_slots(profile: &Profile, key_file: &KeyFile, lock: &VaultLock) 
         return Err(VaultError::InUse);
     }
     match KeyFile::read(profile) {
-        Ok(present) if present.vault_id() == key_file.vault_id() => return Ok(false),
+        Ok(present) if present.vault_id() == key_file.vault_id() => {
+            if present.is_of_same_root(key_file) {
+                return Ok(false);
+            }
+            key_file.supersede(profile)?;
+            return Ok(true);
+        }
         Ok(present) => return Err(VaultError::Exists { found: format!("vault {}", present.vault_id()) }),
         Err(VaultError::Damaged { .. }) => KeyFile::clear_away(profile)?,
         Err(VaultError::NoVault) => {}

@@ -4,6 +4,7 @@ use crate::keychain::{SecretStore, store_new_secret};
 use crate::recovery::RecoveryCode;
 use crate::slot::{PassphraseCost, Slot};
 use crate::{KeyFile, Profile, RootKey, VaultError, VaultLock, seal};
+use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use uuid::Uuid;
 
@@ -18,6 +19,8 @@ pub struct CreateOptions<'a> {
     pub passphrase_cost: PassphraseCost,
     /// Allows a vault that only the recovery code opens.
     pub recovery_only: bool,
+    /// The time, which is noted with the slots.
+    pub now: Option<DateTime<Utc>>,
 }
 
 /// A vault that was just made.
@@ -73,6 +76,7 @@ fn make(profile: &Profile, vault_id: Uuid, options: &CreateOptions<'_>) -> Resul
         let secret = store_new_secret(keychain, vault_id)?;
         slots.push(Slot::for_keychain(vault_id, &root, &secret)?);
     }
+    let slots = slots.into_iter().map(|slot| slot.made(options.now)).collect();
     let key_file = KeyFile::new(vault_id, slots);
     key_file.publish(profile)?;
     Ok(Created { root, key_file, recovery_code })

@@ -25,8 +25,13 @@ pub(crate) fn private_file(options: &mut OpenOptions, path: &Path) -> std::io::R
 /// [`VaultError::Io`]; `path` then holds its old content, and no unfinished file is left.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
     let unfinished = unfinished_path(path);
-    let written =
-        fill(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path)).map_err(|e| VaultError::io("Writing", path, e));
+    let written = fill(&unfinished, bytes)
+        .and_then(|()| {
+            interruption::step();
+            fs::rename(&unfinished, path)
+        })
+        .map_err(|e| VaultError::io("Writing", path, e));
+    interruption::step();
     if written.is_err() {
         // The error that matters is the one above; the leftover is harmless.
         let _ = fs::remove_file(&unfinished);
@@ -56,8 +61,54 @@ fn fill(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     }
     // create_new: never write through a link that someone put there.
     let mut file = private_file(OpenOptions::new().write(true).create_new(true), path)?;
-    file.write_all(bytes)?;
+    interruption::step();
+    let (begun, rest) = bytes.split_at(bytes.len() / 2);
+    file.write_all(begun)?;
+    interruption::step();
+    file.write_all(rest)?;
     file.sync_all()
+}
+
+/// Lets tests end a change at each of its steps, as a kill would: nothing runs after it, not even tidying up.
+pub(crate) mod interruption {
+    #[cfg(not(test))]
+    pub(crate) fn step() {}
+
+    #[cfg(test)]
+    pub(crate) use for_tests::{killed_at, step};
+
+    #[cfg(test)]
+    mod for_tests {
+        use std::cell::Cell;
+        use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+        /// What a kill unwinds with.
+        struct Killed;
+
+        thread_local! {
+            static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
+        }
+
+        pub(crate) fn step() {
+            match LEFT.get() {
+                None => {}
+                Some(0) => resume_unwind(Box::new(Killed)),
+                Some(left) => LEFT.set(Some(left - 1)),
+            }
+        }
+
+        /// Runs `work` and ends it at its `n`-th step, from 0; false if it came to its own end before.
+        pub(crate) fn killed_at(n: u32, work: impl FnOnce()) -> bool {
+            LEFT.set(Some(n));
+            let outcome = catch_unwind(AssertUnwindSafe(work));
+            LEFT.set(None);
+            match outcome {
+                Ok(()) => false,
+                Err(killed) if killed.is::<Killed>() => true,
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+    }
 }
 
 fn unfinished_path(path: &Path) -> PathBuf {

@@ -68,6 +68,9 @@ pub enum VaultError {
     /// A vault was to be made with no way to open it but the recovery code, and that was not asked for.
     #[error("A vault needs a keychain or a passphrase; choose one, or say that the recovery code alone shall open it")]
     NoOpener,
+    /// Without this slot only the recovery code would be left.
+    #[error("Without the {0} only the recovery code would open this vault; add another way before you remove it")]
+    LastOpener(SlotKind),
     /// The recovery code was mistyped: its own check digits do not fit.
     #[error("The recovery code was mistyped ({0}); compare it with your copy and type it again")]
     RecoveryCodeMistyped(#[from] CodeMistake),
@@ -144,7 +147,9 @@ impl VaultError {
             Self::TooNew { .. } => ErrorCode::VaultTooNew,
             Self::Exists { .. } => ErrorCode::VaultExists,
             Self::NoVault | Self::NoSlot(_) => ErrorCode::NotFound,
-            Self::NoOpener | Self::RecoveryCodeMistyped(_) | Self::PassphraseRefused { .. } => ErrorCode::InvalidParameter,
+            Self::NoOpener | Self::LastOpener(_) | Self::RecoveryCodeMistyped(_) | Self::PassphraseRefused { .. } => {
+                ErrorCode::InvalidParameter
+            }
             Self::InsideProfile { .. } => ErrorCode::PlaceRefused,
             Self::Away { .. } => ErrorCode::VaultAway,
             Self::MoveRefused { .. } => ErrorCode::MoveRefused,

@@ -31,6 +31,9 @@ pub struct KeyFile {
     vault_id: Uuid,
     generation: u64,
     recovery_confirmed: bool,
+    /// Names the root key, once it was replaced by another; the first has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    root_id: Option<Uuid>,
     slots: Vec<Slot>,
     #[serde(skip)]
     repaired: bool,
@@ -85,6 +88,19 @@ impl KeyFile {
         self.vault_id
     }
 
+    /// Which root key the slots wrap: `None` for the one that the vault was made with, a random name for each that
+    /// took its place.
+    #[must_use]
+    pub fn root_id(&self) -> Option<Uuid> {
+        self.root_id
+    }
+
+    /// Whether both are of one vault and one root key of it.
+    #[must_use]
+    pub fn is_of_same_root(&self, other: &Self) -> bool {
+        (self.vault_id, self.root_id) == (other.vault_id, other.root_id)
+    }
+
     /// The slots, at most one of each kind.
     #[must_use]
     pub fn slots(&self) -> &[Slot] {
@@ -133,7 +149,7 @@ impl KeyFile {
     }
 
     pub(crate) fn new(vault_id: Uuid, slots: Vec<Slot>) -> Self {
-        Self { vault_id, generation: 1, recovery_confirmed: false, slots, repaired: false }
+        Self { vault_id, generation: 1, recovery_confirmed: false, root_id: None, slots, repaired: false }
     }
 
     /// Sets aside whatever copies are there, so that a file can be published.
@@ -154,7 +170,7 @@ impl KeyFile {
     pub(crate) fn publish(&self, profile: &Profile) -> Result<(), VaultError> {
         let (first, second) = (profile.key_slots(), profile.key_slots_copy());
         let bytes = self.to_bytes()?;
-        let written = write_checked(&first, &bytes, self).and_then(|()| write_checked(&second, &bytes, self));
+        let written = write_checked(&first, &bytes, self).and_then(|_| write_checked(&second, &bytes, self)).map(drop);
         if written.is_err() {
             for path in [&second, &first] {
                 // Absent is what is wanted; any other failure is less telling than the first.
@@ -165,11 +181,31 @@ impl KeyFile {
         written
     }
 
+    /// Writes both copies over those of another root key of the same vault. Doing it twice is the same as doing it once.
+    pub(crate) fn supersede(&self, profile: &Profile) -> Result<(), VaultError> {
+        let bytes = self.to_bytes()?;
+        for copy in [profile.key_slots(), profile.key_slots_copy()] {
+            write_checked(&copy, &bytes, self)?;
+        }
+        Ok(())
+    }
+
+    /// The file of the same vault under another root key.
+    pub(crate) fn of_new_root(&self, root_id: Uuid, slots: Vec<Slot>) -> Self {
+        // Whoever gave the code for the new slot has it.
+        Self { generation: self.generation + 1, root_id: Some(root_id), slots, recovery_confirmed: true, ..self.clone() }
+    }
+
     /// Puts `slot` in the place of the one of its kind.
     pub(crate) fn with_slot(&self, slot: Slot) -> Self {
-        let mut changed = self.clone();
-        changed.slots.retain(|old| old.kind() != slot.kind());
+        let mut changed = self.without_slot(slot.kind());
         changed.slots.push(slot);
+        changed
+    }
+
+    pub(crate) fn without_slot(&self, kind: SlotKind) -> Self {
+        let mut changed = self.clone();
+        changed.slots.retain(|slot| slot.kind() != kind);
         changed
     }
 
@@ -178,19 +214,24 @@ impl KeyFile {
     }
 
     /// Replaces this file by `changed` on disk and then in memory. The second copy keeps the old
-    /// slots until the first has the new ones durably and has been read back.
+    /// slots until the first has the new ones durably, and they, as they were read back, have passed `proof`.
     ///
     /// # Errors
     /// [`VaultError::InUse`] if another process changed the file since it was read,
-    /// [`VaultError::Io`]; the old slots are then still in force.
-    pub(crate) fn replace(&mut self, profile: &Profile, mut changed: Self) -> Result<(), VaultError> {
+    /// [`VaultError::Io`], and those of `proof`; the old slots are then still in force.
+    pub(crate) fn replace(
+        &mut self,
+        profile: &Profile,
+        mut changed: Self,
+        proof: impl FnOnce(&Self) -> Result<(), VaultError>,
+    ) -> Result<(), VaultError> {
         let on_disk = Self::read(profile)?;
         if on_disk.vault_id != self.vault_id || on_disk.generation != self.generation {
             return Err(VaultError::InUse);
         }
         changed.generation = self.generation + 1;
         let bytes = changed.to_bytes()?;
-        if let Err(error) = write_checked(&profile.key_slots(), &bytes, &changed) {
+        if let Err(error) = write_checked(&profile.key_slots(), &bytes, &changed).and_then(|read| proof(&read)) {
             // The rename may have happened; a caller that is told of a failure must be able to
             // rely on the old slots, since a new recovery code is then never shown.
             let _ = self.to_bytes().and_then(|old| durable::write(&profile.key_slots(), &old));
@@ -205,7 +246,7 @@ impl KeyFile {
     fn repair(mut self, copy: &Path, set_aside: bool) -> Self {
         let done = (if set_aside { move_aside(copy) } else { Ok(()) })
             .and_then(|()| self.to_bytes())
-            .and_then(|bytes| write_checked(copy, &bytes, &self));
+            .and_then(|bytes| write_checked(copy, &bytes, &self).map(drop));
         self.repaired = done.is_ok();
         self
     }
@@ -273,11 +314,11 @@ fn checksum(head: &str, body: &[u8]) -> String {
     HEXLOWER.encode(&hash.finalize())
 }
 
-/// Writes a copy and reads it back.
-fn write_checked(path: &Path, bytes: &[u8], file: &KeyFile) -> Result<(), VaultError> {
+/// Writes a copy and gives it as it reads back.
+fn write_checked(path: &Path, bytes: &[u8], file: &KeyFile) -> Result<KeyFile, VaultError> {
     durable::write(path, bytes)?;
     match Copy::read(path)? {
-        Copy::Whole(read) if read.generation == file.generation && read.slots == file.slots => Ok(()),
+        Copy::Whole(read) if read.generation == file.generation && read.slots == file.slots => Ok(*read),
         _ => Err(VaultError::damaged(path.display().to_string(), "it reads back differently from what was written")),
     }
 }

@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 mod adopt;
+mod change;
 mod create;
 mod durable;
 mod erase;
@@ -20,16 +21,22 @@ mod key_file;
 mod keychain;
 mod lock;
 mod moving;
+mod new_root;
 mod place;
 mod profile;
 mod recovery;
 mod recovery_file;
 mod root;
 mod seal;
+mod sleep;
 mod slot;
 mod unlock;
 
 pub use adopt::adopt_key_slots;
+pub use change::{
+    add_keychain_slot, add_passphrase_slot, forget_keychain_secret, mark_recovery_confirmed, new_recovery_code,
+    remove_keychain_slot, remove_passphrase_slot, renew_recovery_code, replace_recovery_code,
+};
 pub use create::{CreateOptions, Created, create};
 pub use durable::write as write_durably;
 pub use erase::{erase, erasure_is_pending, finish_erasure, forget_left_items};
@@ -40,14 +47,13 @@ pub use key_file::KeyFile;
 pub use keychain::{Keychain, KeychainError, KeychainState, KeychainTask, SecretStore};
 pub use lock::VaultLock;
 pub use moving::{Moved, check_move, move_profile};
+pub use new_root::{NewRoot, SlotSecrets, new_root};
 pub use place::Place;
 pub use profile::{Profile, Traces};
 pub use recovery::{CodeMistake, RecoveryCode};
 pub use recovery_file::save_recovery_code;
 pub use root::{RootKey, Use};
 pub use seal::{open, seal};
+pub use sleep::{SleepWatch, watch_sleep};
 pub use slot::{PassphraseCost, Slot, SlotKind};
-pub use unlock::{
-    add_keychain_slot, add_passphrase_slot, mark_recovery_confirmed, renew_recovery_code, unlock_keychain, unlock_passphrase,
-    unlock_recovery,
-};
+pub use unlock::{unlock_keychain, unlock_passphrase, unlock_recovery};

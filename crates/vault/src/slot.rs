@@ -5,6 +5,7 @@ use crate::recovery::RecoveryCode;
 use crate::root::derive;
 use crate::{RootKey, VaultError, seal};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use chrono::{DateTime, Utc};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -115,6 +116,9 @@ pub struct Slot {
     kdf: Kdf,
     #[serde(with = "base64_text")]
     wrapped: [u8; WRAPPED],
+    /// Absent in files from before dates were kept. Not protected against change: it only informs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made_at: Option<DateTime<Utc>>,
 }
 
 impl Slot {
@@ -122,6 +126,24 @@ impl Slot {
     #[must_use]
     pub fn kind(&self) -> SlotKind {
         self.kind
+    }
+
+    /// When it was made; `None` where that was not noted.
+    #[must_use]
+    pub fn made_at(&self) -> Option<DateTime<Utc>> {
+        self.made_at
+    }
+
+    /// The cost of its passphrase, where it has one.
+    pub(crate) fn passphrase_cost(&self) -> Option<PassphraseCost> {
+        match &self.kdf {
+            Kdf::Argon2id { cost, .. } => Some(*cost),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn made(self, at: Option<DateTime<Utc>>) -> Self {
+        Self { made_at: at, ..self }
     }
 
     /// A slot for the secret that the keychain keeps.
@@ -178,7 +200,7 @@ impl Slot {
     fn wrap(kind: SlotKind, kdf: Kdf, vault_id: Uuid, root: &RootKey, key: &[u8; 32]) -> Result<Self, VaultError> {
         let sealed = seal::seal(key, &associated_data(vault_id, kind, &kdf), root.expose())?;
         let unfit = |_| VaultError::damaged("A new key slot", "it has the wrong length");
-        let slot = Self { kind, kdf, wrapped: sealed.try_into().map_err(unfit)? };
+        let slot = Self { kind, kdf, wrapped: sealed.try_into().map_err(unfit)?, made_at: None };
         // Before a slot replaces another one it has proved that it opens.
         if slot.unwrap_root(vault_id, key)?.expose() != root.expose() {
             return Err(VaultError::damaged("A new key slot", "it opens to another key"));

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "../../testkit/src/keyring.rs"]
+#[allow(dead_code, reason = "shared with tests that use the rest")]
 mod keyring;
 
 use evenkeel_vault::{
@@ -162,7 +163,7 @@ fn recover_vault(profile: &Profile) {
     let mut key_file = KeyFile::read(profile).unwrap();
     let typed = fs::read_to_string(profile.dir().join("typed")).unwrap();
     let root = unlock_recovery(&key_file, &typed).ok().unwrap();
-    say(code(add_keychain_slot(profile, &mut key_file, &root, &Keychain::with_limit(PATIENT))));
+    say(code(add_keychain_slot(profile, &mut key_file, &root, &Keychain::with_limit(PATIENT), chrono::DateTime::UNIX_EPOCH)));
 }
 
 fn hex(bytes: &[u8]) -> String {

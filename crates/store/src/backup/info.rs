@@ -53,6 +53,8 @@ pub enum BackupKind {
     BeforeMigration,
     /// Before another backup takes the vault's place.
     BeforeRestore,
+    /// After a key of the vault has changed: earlier ones open with the keys from before.
+    AfterKeyChange,
     /// Because the user asked.
     Manual,
 }

@@ -21,8 +21,10 @@ const ASIDE: &str = ".pre-restore-";
 pub(super) const READY: &str = "ready.db";
 /// Key slots to be taken over, in the same folder.
 pub(super) const SLOTS: &str = "ready.keys";
-/// What SQLite may keep beside a database that was not closed.
-const BESIDE: [&str; 2] = ["-wal", "-journal"];
+/// What may lie beside a database that was set aside.
+const BESIDE: [&str; 3] = ["-wal", "-journal", SLOTS_BESIDE];
+/// Where the key slots of a database that was set aside are kept, if those in force do not open it.
+const SLOTS_BESIDE: &str = "-keys";
 
 /// What is about to happen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +82,7 @@ pub fn finish_pending_restore(profile: &Profile, lock: &VaultLock) -> Result<Pen
         journal.finish(profile, lock, &mut |_| ControlFlow::Continue(()))?;
         return Ok(PendingRestore::Finished);
     }
-    journal.undo(profile)?;
+    journal.undo(profile, lock)?;
     Ok(PendingRestore::Undone)
 }
 
@@ -211,8 +213,13 @@ impl Journal {
     }
 
     /// Puts the database from before back, as far as it was set aside.
-    fn undo(&self, profile: &Profile) -> Result<(), BackupError> {
+    fn undo(&self, profile: &Profile, lock: &VaultLock) -> Result<(), BackupError> {
         let (aside, database) = (self.aside(profile), profile.database());
+        let slots = with_suffix(&aside, SLOTS_BESIDE);
+        if let Some(former) = read_slots(&slots)? {
+            adopt_key_slots(profile, &former, lock)?;
+            remove_if_there(&slots)?;
+        }
         if !database.exists() {
             for end in BESIDE {
                 rename_if_there(&with_suffix(&aside, end), &with_suffix(&database, end))?;
@@ -224,13 +231,15 @@ impl Journal {
     }
 
     fn adopt(&self, profile: &Profile, lock: &VaultLock) -> Result<(), BackupError> {
-        let slots = self.folder(profile).join(SLOTS);
-        let bytes = match fs::read(&slots) {
-            // Taken over before, and the folder is gone.
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            read => read.map_err(|source| BackupError::file("read", &slots, source))?,
-        };
-        let key_file = KeyFile::from_bytes(&bytes, "the key slots of the restore")?;
+        // Without them they were taken over before, and the folder is gone.
+        let Some(key_file) = read_slots(&self.folder(profile).join(SLOTS))? else { return Ok(()) };
+        match KeyFile::read(profile) {
+            // The database that is about to be set aside opens by them alone.
+            Ok(present) if !present.is_of_same_root(&key_file) => {
+                write_durably(&with_suffix(&self.aside(profile), SLOTS_BESIDE), &present.to_bytes()?)?;
+            }
+            _ => {}
+        }
         adopt_key_slots(profile, &key_file, lock)?;
         Ok(())
     }
@@ -243,6 +252,17 @@ impl Journal {
         // What stays is encrypted, and the next work removes it.
         let _ = fs::remove_dir_all(self.folder(profile));
         Ok(())
+    }
+}
+
+/// The key slots in a file; `None` where there is none.
+fn read_slots(path: &Path) -> Result<Option<KeyFile>, BackupError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => {
+            let bytes = read.map_err(|source| BackupError::file("read", path, source))?;
+            Ok(Some(KeyFile::from_bytes(&bytes, &path.display().to_string())?))
+        }
     }
 }
 

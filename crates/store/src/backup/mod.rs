@@ -20,6 +20,7 @@ mod list;
 mod make;
 mod preview;
 mod progress;
+mod rekey;
 mod restore;
 mod rotate;
 mod work;
@@ -33,6 +34,7 @@ pub use list::{key_slots, list};
 pub use make::{BackupRequest, make};
 pub use preview::{NamedContext, RestorePreview, preview};
 pub use progress::{Progress, Step, Watch};
+pub use rekey::{RekeyRequest, Reseal, rekey};
 pub use restore::{RestoreRequest, Restored, restore};
 pub use rotate::{Keep, rotate};
 

@@ -62,7 +62,7 @@ pub fn restore(request: &RestoreRequest<'_>, watch: &mut Watch<'_>) -> Result<Re
     finish_pending_restore(profile, lock)?;
     let of_backup = front(path)?;
     let keys = VaultKeys { root, vault_id: of_backup.head.vault_id };
-    let adopted_key_slots = needs_key_slots(profile, path, keys)?;
+    let adopted_key_slots = needs_key_slots(profile, path, &of_backup.key_file(path)?)?;
 
     let mut work = Work::begin(profile, "restore")?;
     let ready = work.path(READY);
@@ -81,11 +81,13 @@ pub fn restore(request: &RestoreRequest<'_>, watch: &mut Watch<'_>) -> Result<Re
     Ok(Restored { counts, set_aside: aside.exists().then_some(aside), adopted_key_slots })
 }
 
-/// Whether the profile has no key slots to read, so that it takes those of the backup.
-fn needs_key_slots(profile: &Profile, path: &Path, keys: VaultKeys<'_>) -> Result<bool, BackupError> {
+/// Whether the profile takes the key slots of the backup: where it has none to read, or none for the root key that the
+/// backup was made under.
+fn needs_key_slots(profile: &Profile, path: &Path, of_backup: &KeyFile) -> Result<bool, BackupError> {
+    let found = of_backup.vault_id();
     match KeyFile::read(profile) {
-        Ok(present) if present.vault_id() == keys.vault_id => Ok(false),
-        Ok(present) => Err(BackupError::OtherVault { path: path.to_owned(), found: keys.vault_id, wanted: present.vault_id() }),
+        Ok(present) if present.vault_id() == found => Ok(!present.is_of_same_root(of_backup)),
+        Ok(present) => Err(BackupError::OtherVault { path: path.to_owned(), found, wanted: present.vault_id() }),
         // Lost or damaged: the present database, if there is one, is set aside all the same.
         Err(VaultError::NoVault | VaultError::Damaged { .. }) => Ok(true),
         Err(error) => Err(error.into()),

@@ -12,10 +12,12 @@ use std::process::{Command, Stdio};
 const PROFILE: &str = "EVENKEEL_BACKUP_CHILD_PROFILE";
 const CODE: &str = "EVENKEEL_BACKUP_CHILD_CODE";
 const STEP: &str = "EVENKEEL_BACKUP_CHILD_STEP";
+/// In the place of a backup: the vault is to get another root key.
+pub const REKEY: &str = "EVENKEEL_BACKUP_CHILD_REKEY";
 const RESTORE: &str = "EVENKEEL_BACKUP_CHILD_RESTORE";
 
 /// Lets another process make backup 2, or restore `restore`, and kills it when it reaches `step`.
-fn killed_at(step: Step, vault: &Vault, profile: &Profile, restore: Option<&Path>) {
+pub fn killed_at(step: Step, vault: &Vault, profile: &Profile, restore: Option<&Path>) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "killed::working_child", "--ignored", "--nocapture"])
@@ -25,9 +27,11 @@ fn killed_at(step: Step, vault: &Vault, profile: &Profile, restore: Option<&Path
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    if let Some(path) = restore {
-        command.env(RESTORE, path);
-    }
+    match restore {
+        Some(path) if path == Path::new(REKEY) => command.env(REKEY, "1"),
+        Some(path) => command.env(RESTORE, path),
+        None => &mut command,
+    };
     let mut process = command.spawn().unwrap();
     let mut reader = BufReader::new(process.stdout.take().unwrap());
     let mut text = String::new();
@@ -56,7 +60,9 @@ fn working_child() {
         ControlFlow::Continue(())
     };
     let code = std::env::var(CODE).unwrap();
-    if let Ok(path) = std::env::var(RESTORE) {
+    if std::env::var_os(REKEY).is_some() {
+        crate::rekeying::rekeyed(&profile, &code, &mut watch).unwrap();
+    } else if let Ok(path) = std::env::var(RESTORE) {
         let path = PathBuf::from(path);
         let root = unlock_recovery(&backup::key_slots(&path).unwrap(), &code).unwrap();
         let lock = VaultLock::exclusive(&profile).unwrap();

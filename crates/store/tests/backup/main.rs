@@ -6,6 +6,7 @@ mod figures;
 mod killed;
 mod listing;
 mod making;
+mod rekeying;
 mod restoring;
 #[allow(dead_code, reason = "shared with the tests of the store, which use the rest")]
 #[path = "../store/room.rs"]

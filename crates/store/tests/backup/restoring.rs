@@ -148,7 +148,7 @@ fn a_database_is_whole_or_not_and_looking_changes_nothing() {
 fn newer_key_slots_of_the_same_vault_stay() {
     let mut vault = Vault::with(3);
     let info = vault.back_up(1);
-    let code = evenkeel_vault::renew_recovery_code(&vault.profile, &mut vault.key_file, &vault.root).unwrap();
+    let code = evenkeel_vault::renew_recovery_code(&vault.profile, &mut vault.key_file, &vault.root, day(3)).unwrap();
     vault.restore(&info.path).unwrap();
     let slots = KeyFile::read(&vault.profile).unwrap();
     assert!(evenkeel_vault::unlock_recovery(&slots, &code.text()).is_ok());

@@ -183,7 +183,7 @@ fn of_an_interrupted_change_the_newer_slots_win() {
     for first_is_newer in [true, false] {
         let vault = vault();
         let mut changed = vault.file.clone();
-        changed.replace(&vault.profile, vault.file.with_recovery_confirmed(true)).unwrap();
+        changed.replace(&vault.profile, vault.file.with_recovery_confirmed(true), |_| Ok(())).unwrap();
         let stale = if first_is_newer { vault.profile.key_slots_copy() } else { vault.profile.key_slots() };
         fs::write(&stale, vault.file.to_bytes().unwrap()).unwrap();
         let read = KeyFile::read(&vault.profile).unwrap();
@@ -196,8 +196,8 @@ fn of_an_interrupted_change_the_newer_slots_win() {
 fn a_change_on_top_of_anothers_is_refused() {
     let vault = vault();
     let (mut mine, mut theirs) = (vault.file.clone(), vault.file.clone());
-    theirs.replace(&vault.profile, vault.file.with_recovery_confirmed(true)).unwrap();
-    let late = mine.replace(&vault.profile, vault.file.clone());
+    theirs.replace(&vault.profile, vault.file.with_recovery_confirmed(true), |_| Ok(())).unwrap();
+    let late = mine.replace(&vault.profile, vault.file.clone(), |_| Ok(()));
     assert!(matches!(late, Err(VaultError::InUse)));
     assert!(KeyFile::read(&vault.profile).unwrap().recovery_confirmed());
 }

@@ -1,8 +1,12 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::{CreateOptions, Created, Traces, VaultLock, create};
+use crate::{
+    CreateOptions, Created, KeychainError, PassphraseCost, Profile, Traces, VaultLock, add_keychain_slot, add_passphrase_slot,
+    create, mark_recovery_confirmed, renew_recovery_code,
+};
+use chrono::DateTime;
 use evenkeel_domain::ErrorCode;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use std::collections::HashMap;
 use std::fs;
 use std::sync::Mutex;
@@ -189,7 +193,7 @@ fn after_recovery_the_keychain_opens_again() {
     assert!(matches!(failure(unlock_keychain(&file, &keychain)), VaultError::Missing));
 
     let root = unlock_recovery(&file, &fs::read_to_string(profile.dir().join("code")).unwrap()).ok().unwrap();
-    add_keychain_slot(&profile, &mut file, &root, &keychain).unwrap();
+    add_keychain_slot(&profile, &mut file, &root, &keychain, DateTime::UNIX_EPOCH).unwrap();
     assert_eq!(KeyFile::read(&profile).unwrap(), file);
     assert_eq!(unlock_keychain(&file, &keychain).ok().unwrap().expose(), root.expose());
     assert_eq!(file.slots().len(), 2);
@@ -203,7 +207,7 @@ fn a_secret_that_is_there_is_used_and_not_overwritten() {
     let mut file = made.key_file;
     let theirs = data_encoding::BASE64.encode(&[1; 32]);
     keychain.set(file.vault_id(), &SecretString::from(theirs.as_str())).unwrap();
-    add_keychain_slot(&profile, &mut file, &made.root, &keychain).unwrap();
+    add_keychain_slot(&profile, &mut file, &made.root, &keychain, DateTime::UNIX_EPOCH).unwrap();
     assert_eq!(keychain.items.lock().unwrap()[&file.vault_id()], theirs);
     assert!(unlock_keychain(&file, &keychain).is_ok());
 }
@@ -214,7 +218,7 @@ fn a_keychain_that_refuses_leaves_the_slots_alone() {
     let keychain = Memory { set_fails: Some(KeychainError::Locked), ..Memory::default() };
     let made = make(&profile, CreateOptions { recovery_only: true, ..CreateOptions::default() }).ok().unwrap();
     let mut file = made.key_file.clone();
-    let refused = add_keychain_slot(&profile, &mut file, &made.root, &keychain);
+    let refused = add_keychain_slot(&profile, &mut file, &made.root, &keychain, DateTime::UNIX_EPOCH);
     assert!(matches!(failure(refused), VaultError::Locked));
     assert_eq!(file, made.key_file);
     assert_eq!(KeyFile::read(&profile).unwrap(), made.key_file);
@@ -226,7 +230,8 @@ fn passphrases_are_added_and_replaced() {
     let made = make(&profile, CreateOptions { recovery_only: true, ..CreateOptions::default() }).ok().unwrap();
     let mut file = made.key_file;
     for passphrase in ["first", "second"] {
-        add_passphrase_slot(&profile, &mut file, &made.root, passphrase.into(), PassphraseCost::FLOOR).unwrap();
+        let (cost, now) = (PassphraseCost::FLOOR, DateTime::UNIX_EPOCH);
+        add_passphrase_slot(&profile, &mut file, &made.root, passphrase.into(), cost, now).unwrap();
         assert_eq!(unlock_passphrase(&file, passphrase.into()).ok().unwrap().expose(), made.root.expose());
     }
     assert!(matches!(failure(unlock_passphrase(&file, "first".into())), VaultError::WrongKey(_)));
@@ -243,7 +248,7 @@ fn a_renewed_code_replaces_the_old_one_and_waits_for_confirmation() {
     mark_recovery_confirmed(&profile, &mut file).unwrap();
     assert!(KeyFile::read(&profile).unwrap().recovery_confirmed());
 
-    let renewed = renew_recovery_code(&profile, &mut file, &made.root).ok().unwrap();
+    let renewed = renew_recovery_code(&profile, &mut file, &made.root, DateTime::UNIX_EPOCH).ok().unwrap();
     let file = KeyFile::read(&profile).unwrap();
     assert!(!file.recovery_confirmed());
     assert_eq!(unlock_recovery(&file, &renewed.text()).ok().unwrap().expose(), made.root.expose());
@@ -259,7 +264,7 @@ fn a_change_that_cannot_be_written_leaves_the_old_slots_in_force() {
     // Where the unfinished file would be written stands a folder: every write of copy one fails.
     let unfinished = format!("vault.keys{}{}", crate::durable::UNFINISHED, std::process::id());
     fs::create_dir(profile.dir().join(unfinished)).unwrap();
-    let failed = renew_recovery_code(&profile, &mut file, &made.root);
+    let failed = renew_recovery_code(&profile, &mut file, &made.root, DateTime::UNIX_EPOCH);
     assert_eq!(failure(failed).code(), ErrorCode::Storage);
     assert_eq!(file, made.key_file);
     assert_eq!(KeyFile::read(&profile).unwrap(), made.key_file);
