@@ -69,6 +69,7 @@ fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn 
     let followed = service.clone();
     app.manage(Shell::new(service));
     follow(app.clone(), &followed);
+    followed.watch_sleep();
     if let Err(error) = tray::build(app) {
         tracing::warn!(%error, "no tray icon");
     }
@@ -98,6 +99,7 @@ fn follow(app: AppHandle, service: &Service) {
     tauri::async_runtime::spawn(async move {
         while let Some(state) = evenkeel_service::next(&mut states).await {
             let _ = events::VaultChanged.emit(&opened);
+            tray::show_state(&opened, state);
             if state == VaultState::Open {
                 apply_settings(&opened).await;
             }

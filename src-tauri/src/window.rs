@@ -77,19 +77,40 @@ pub fn toggle_quick_chat(app: &AppHandle) {
     }
 }
 
-/// Keeps the app in the tray when its window is closed.
+/// Keeps the app in the tray when its window is closed, and lets the vault be locked when it is out of sight.
 pub fn on_event(window: &tauri::Window, event: &WindowEvent) {
-    let WindowEvent::CloseRequested { api, .. } = event else { return };
     let app = window.app_handle();
+    let api = match event {
+        WindowEvent::CloseRequested { api, .. } => api,
+        WindowEvent::Focused(false) | WindowEvent::Resized(_) if window.label() == MAIN => {
+            lock_if_minimized(window.clone());
+            return;
+        }
+        _ => return,
+    };
     let keep = window.label() == QUICK_CHAT || app.state::<Shell>().service.keeps_in_tray();
     if keep {
         api.prevent_close();
         if let Err(error) = window.hide() {
             tracing::error!(%error, "the window could not be hidden");
         }
+        if window.label() == MAIN {
+            let app = app.clone();
+            tauri::async_runtime::spawn(async move { app.state::<Shell>().service.lock_if_hidden().await });
+        }
     } else {
         app.exit(0);
     }
+}
+
+/// The event that tells of it comes before the window says so itself.
+fn lock_if_minimized(window: tauri::Window) {
+    tauri::async_runtime::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        if window.is_minimized().unwrap_or(false) {
+            window.app_handle().state::<Shell>().service.lock_if_hidden().await;
+        }
+    });
 }
 
 fn front(window: &WebviewWindow) -> Result<(), ShellError> {

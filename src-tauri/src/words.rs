@@ -23,6 +23,12 @@ pub struct TrayWords {
     /// Locks the vault.
     #[serde(rename = "tray.lock")]
     pub lock: String,
+    /// Asks for what opens the vault, in the place of the entry that locks it.
+    #[serde(rename = "tray.unlock")]
+    pub unlock: String,
+    /// Says beside the icon that the vault is locked.
+    #[serde(rename = "tray.locked")]
+    pub locked: String,
     /// Ends the app.
     #[serde(rename = "tray.quit")]
     pub quit: String,
@@ -110,7 +116,7 @@ mod tests {
         let mut seen = Vec::new();
         for tag in tags {
             let said = words(&tag, &[]);
-            for word in [&said.quick, &said.open, &said.lock, &said.quit] {
+            for word in [&said.quick, &said.open, &said.lock, &said.unlock, &said.locked, &said.quit] {
                 assert!(!word.trim().is_empty() && !seen.contains(word), "{tag}: {word:?}");
                 seen.push(word.clone());
             }

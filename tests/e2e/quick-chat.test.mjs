@@ -140,6 +140,8 @@ describe('quick chat', { concurrency: 1 }, () => {
     await tray.choose('Lock');
     await app.page.testid('unlock-state');
     assert.ok(!(await app.page.has('message-text')));
+    const says = texts('en');
+    await until(async () => (await tray.menu()).includes(says['tray.unlock']), 'a tray that says that the vault is locked');
     await desktop.screenshot('locked');
     await tray.choose('Quick chat');
     await visible(QUICK);
@@ -150,6 +152,7 @@ describe('quick chat', { concurrency: 1 }, () => {
     await app.focusWindowWith('unlock-state');
     await app.page.click('unlock-retry');
     await app.page.testid('composer-input');
+    await until(async () => (await tray.menu()).includes(says['tray.lock']), 'a tray that offers to lock again');
   });
 
   test('quits from the tray', async () => {

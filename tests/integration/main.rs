@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod agent;
+mod app_lock;
 mod backup;
 mod bad_input;
 mod chat;
@@ -15,6 +16,8 @@ mod independent;
 mod ipc_body;
 mod job_processes;
 mod jobs;
+mod key_slots;
+mod keyring;
 mod lifetime;
 mod memory;
 mod model_files;
@@ -29,6 +32,7 @@ mod recall;
 mod receipts;
 mod redaction;
 mod restore_closed;
+mod root_key;
 mod sharing;
 mod support;
 mod title;

@@ -53,6 +53,12 @@ pub struct Settings {
     pub limits: Limits,
     /// What is taken out of texts before they are stored or sent.
     pub redaction: RedactionSettings,
+    /// Minutes without a key or a pointer in any window after which the vault is locked, 0–1,440; 0 = never.
+    pub lock_after_minutes: u32,
+    /// The vault is locked before the machine sleeps.
+    pub lock_on_sleep: bool,
+    /// The vault is locked when the main window is hidden or minimised.
+    pub lock_when_hidden: bool,
 }
 
 impl Default for Settings {
@@ -73,6 +79,9 @@ impl Default for Settings {
             automatic_titles: true,
             limits: Limits::default(),
             redaction: RedactionSettings::default(),
+            lock_after_minutes: 0,
+            lock_on_sleep: false,
+            lock_when_hidden: false,
         }
     }
 }
@@ -84,6 +93,7 @@ impl Settings {
     /// The first that is outside, with field, value and range.
     pub fn check(&self) -> Result<(), FieldError> {
         number("engineIdleMinutes", self.engine_idle_minutes, 1, 1_440)?;
+        number("lockAfterMinutes", self.lock_after_minutes, 0, 1_440)?;
         let region = &self.helpline_region;
         if !region.is_empty() && (region.len() != 2 || !region.bytes().all(|letter| letter.is_ascii_uppercase())) {
             let value = region.chars().take(80).collect();
@@ -122,6 +132,7 @@ mod tests {
         for (field, expected) in [
             (refused(|s| s.engine_idle_minutes = 0), "engineIdleMinutes"),
             (refused(|s| s.engine_idle_minutes = 1_441), "engineIdleMinutes"),
+            (refused(|s| s.lock_after_minutes = 1_441), "lockAfterMinutes"),
             (refused(|s| s.helpline_region = "de".into()), "helplineRegion"),
             (refused(|s| s.helpline_region = "DEU".into()), "helplineRegion"),
             (refused(|s| s.helpline_region = "Ä".into()), "helplineRegion"),

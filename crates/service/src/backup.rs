@@ -282,7 +282,7 @@ fn present_slots(profile: &Profile, opened: &Opened) -> KeyFile {
 }
 
 /// Lets the work go on until the vault is to be closed.
-fn until(stop: CancellationToken) -> impl FnMut(Progress) -> ControlFlow<()> {
+pub(crate) fn until(stop: CancellationToken) -> impl FnMut(Progress) -> ControlFlow<()> {
     move |_| if stop.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 

@@ -54,9 +54,9 @@ pub use plugin::PluginInfo;
 pub use scheduler::{ExpiringContext, JobStatus};
 pub use view::{
     ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
-    ExportFormat, LaterMessages, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft, PresetOverrides,
-    PresetPage, ProviderDraft, ProviderTest, Recommendation, RecommendedHistory, RecoverySheet, RecoveryWords, UnlockMethod,
-    VaultOptions, VaultState, VaultStatus,
+    ExportFormat, KeyChange, LaterMessages, LockKind, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft,
+    PresetOverrides, PresetPage, ProviderDraft, ProviderTest, Recommendation, RecommendedHistory, RecoverySheet, RecoveryWords,
+    RootSecrets, SlotInfo, SlotName, UnlockMethod, VaultOptions, VaultSlots, VaultState, VaultStatus,
 };
 
 use chat::replies::Replies;
@@ -81,6 +81,7 @@ struct Inner {
     engines: model::Engines,
     replies: Replies,
     gate: vault::Gate,
+    keys: vault::KeyWork,
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
@@ -122,6 +123,7 @@ impl Service {
             engines,
             replies: Replies::default(),
             gate: vault::Gate::new(vault_states.clone()),
+            keys: vault::KeyWork::default(),
             vault_states,
             changes,
             notices,

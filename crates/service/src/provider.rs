@@ -3,9 +3,10 @@
 use crate::{DetectedServer, ProviderDraft, ProviderTest, Service, ServiceError, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_provider::{DetectTarget, Endpoint, check_address, detect_local, list_models, locality, origin};
-use evenkeel_store::{ReadHandle, StoreError};
+use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use secrecy::SecretString;
 use std::time::{Duration, Instant};
+use uuid::Uuid;
 
 impl Service {
     /// All providers, the engine first.
@@ -38,7 +39,7 @@ impl Service {
         let key = match draft.key.as_deref() {
             None => None,
             Some("") => Some(None),
-            Some(key) => Some(Some(evenkeel_vault::seal(&session.secrets, &bound(&session, &provider), key.as_bytes())?)),
+            Some(key) => Some(Some(evenkeel_vault::seal(&session.secrets, &bound(session.vault_id, &provider), key.as_bytes())?)),
         };
         let written = provider.clone();
         session
@@ -184,15 +185,32 @@ pub(crate) fn keyed_provider(r: &ReadHandle<'_>, id: ProviderId) -> Result<Optio
 }
 
 fn opened(session: &Session, provider: &Provider, sealed: &[u8]) -> Result<SecretString, ServiceError> {
-    let plain = evenkeel_vault::open(&session.secrets, &bound(session, provider), sealed)?;
+    let plain = evenkeel_vault::open(&session.secrets, &bound(session.vault_id, provider), sealed)?;
     let text = std::str::from_utf8(&plain).map_err(|error| ServiceError::internal("reading a stored API key", &error))?;
     Ok(SecretString::from(text.to_owned()))
 }
 
 /// What a wrapped key is bound to: it opens for this provider at this address in this vault only.
-fn bound(session: &Session, provider: &Provider) -> Vec<u8> {
-    format!("evenkeel/provider-key/v1\n{}\n{}\n{}", session.vault_id, provider.id, origin(&provider.base_url).unwrap_or_default())
+fn bound(vault_id: Uuid, provider: &Provider) -> Vec<u8> {
+    format!("evenkeel/provider-key/v1\n{vault_id}\n{}\n{}", provider.id, origin(&provider.base_url).unwrap_or_default())
         .into_bytes()
+}
+
+/// Wraps every API key anew, for a vault that gets another root key. One that does not open is of no use under any key and
+/// stays as it is.
+pub(crate) fn reseal_keys(w: &mut WriteHandle<'_>, vault_id: Uuid, old: &[u8; 32], new: &[u8; 32]) -> Result<(), StoreError> {
+    for provider in w.providers()? {
+        let Some(sealed) = w.sealed_provider_key(provider.id)? else { continue };
+        let bound = bound(vault_id, &provider);
+        let Ok(key) = evenkeel_vault::open(old, &bound, &sealed) else {
+            tracing::warn!(provider = %provider.id, "a stored API key does not open and is left as it is");
+            continue;
+        };
+        let unsealed = |_| StoreError::DamagedValue { what: format!("the API key of provider {}", provider.id) };
+        let anew = evenkeel_vault::seal(new, &bound, &key).map_err(unsealed)?;
+        w.set_provider_key(provider.id, Some((&anew, provider.key_hint.as_deref().unwrap_or_default())))?;
+    }
+    Ok(())
 }
 
 fn provided(draft: &ProviderDraft, id: ProviderId, before: Option<&Provider>) -> Provider {

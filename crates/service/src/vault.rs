@@ -2,11 +2,16 @@
 
 mod closing;
 mod gate;
+mod idle;
+mod keys;
+mod new_root;
 mod opening;
 mod restoring;
+mod slots;
 
 pub(crate) use closing::ClosedVault;
 pub(crate) use gate::Gate;
+pub(crate) use keys::KeyWork;
 pub(crate) use opening::Opened;
 
 use crate::settings::idle_time;
@@ -41,6 +46,9 @@ impl Service {
     /// Something of a vault exists, the keychain does not take the key, the passphrase is too
     /// short, or the folder cannot be written. Nothing is left behind then.
     pub async fn vault_create(&self, options: VaultOptions) -> Result<RecoverySheet, ServiceError> {
+        if let Some(passphrase) = &options.passphrase {
+            slots::check_passphrase(passphrase)?;
+        }
         let opener = self.opener();
         let task = tokio::task::spawn_blocking(move || opener.create(options));
         let (opened, code) = task.await.map_err(|error| ServiceError::internal("making the vault", &error))??;
@@ -78,7 +86,8 @@ impl Service {
     /// No code is waiting, the words are too long, the file would lie in the profile folder, or it cannot be written.
     pub async fn vault_save_recovery(&self, path: PathBuf, words: RecoveryWords) -> Result<(), ServiceError> {
         words.check()?;
-        let text = words.around(&self.0.gate.code()?);
+        let code = self.0.keys.code().map_or_else(|| self.0.gate.code(), Ok)?;
+        let text = words.around(&code);
         let profile = self.profile();
         let task = tokio::task::spawn_blocking(move || evenkeel_vault::save_recovery_code(&profile, &path, &text));
         Ok(task.await.map_err(|error| ServiceError::internal("writing the recovery code", &error))??)
@@ -110,6 +119,7 @@ impl Service {
             self.stop_jobs().await;
             self.finish_replies().await;
             self.engines().unload().await;
+            self.0.keys.forget();
             self.0.gate.set(Phase::Closed(VaultState::LockedByUser, None));
         }
         self.status()
@@ -126,16 +136,25 @@ impl Service {
 
     fn opened(&self, opened: Opened) {
         self.engines().set_idle(idle_time(&opened.session.settings()));
+        self.vault_touched();
         self.0.gate.set(Phase::Open(opened));
         self.start_jobs();
+        self.watch_idleness();
     }
 
     fn ask_back(&self, opened: Opened, code: evenkeel_vault::RecoveryCode) -> RecoverySheet {
         let groups = code.groups();
+        let asked = self.asked_groups(groups.len());
+        self.0.gate.set(Phase::Confirm { opened, asked: Some((code, asked.clone())) });
+        RecoverySheet { groups, ask_groups: asked, created_at: self.now() }
+    }
+
+    /// Which groups of a code are to be typed back.
+    fn asked_groups(&self, count: usize) -> Vec<u32> {
         let random = self.random();
         let mut asked: Vec<u32> = Vec::new();
         for byte in random.iter().cycle().take(64) {
-            let group = (u32::from(*byte) + u32::try_from(asked.len()).unwrap_or(0)) % u32::try_from(groups.len()).unwrap_or(1);
+            let group = (u32::from(*byte) + u32::try_from(asked.len()).unwrap_or(0)) % u32::try_from(count).unwrap_or(1);
             if !asked.contains(&group) {
                 asked.push(group);
             }
@@ -144,8 +163,7 @@ impl Service {
             }
         }
         asked.sort_unstable();
-        self.0.gate.set(Phase::Confirm { opened, asked: Some((code, asked.clone())) });
-        RecoverySheet { groups, ask_groups: asked, created_at: self.now() }
+        asked
     }
 
     /// Opens the vault and notes the outcome; gives the error where there is one.

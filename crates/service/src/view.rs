@@ -1,7 +1,9 @@
 //! What the service gives to and takes from its faces.
 
+mod keys;
 mod life;
 
+pub use keys::{KeyChange, LockKind, RootSecrets, SlotInfo, SlotName, VaultSlots};
 pub use life::{ContextPage, ExportFormat, LaterMessages, PersonaAdvice, PersonaDraft, PresetPage, RecommendedHistory};
 
 use chrono::{DateTime, Utc};

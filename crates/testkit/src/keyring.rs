@@ -141,6 +141,19 @@ impl<'a> KeyringSession<'a> {
         command.envs(self.environment())
     }
 
+    /// Kills the keyring daemon and leaves the bus.
+    pub fn kill_keyring(&mut self) {
+        self._daemon = None;
+    }
+
+    /// Starts the keyring daemon on a bus that has none, with the login keyring unlocked.
+    ///
+    /// # Errors
+    /// The system's, if it does not get ready within 20 seconds.
+    pub fn start_keyring(&mut self) -> io::Result<()> {
+        self.start_daemon(true)
+    }
+
     /// Waits for the password prompt on the virtual screen and types into it.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ pub mod private;
 pub mod provider;
 pub mod receipt;
 pub mod settings;
+pub mod slot;
 pub mod trash;
 pub mod vault;
 

@@ -30,6 +30,7 @@ impl Service {
         self.engines().unload().await;
         let (root, key_file) = (opened.root.clone(), opened.key_file.clone());
         drop(opened);
+        self.0.keys.forget();
         self.0.gate.set(Phase::Opening);
         let profile = &self.profile();
         let until = tokio::time::Instant::now() + PATIENCE;

@@ -3,7 +3,7 @@
 use super::opening::Opened;
 use crate::{ServiceError, VaultState, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
-use evenkeel_vault::RecoveryCode;
+use evenkeel_vault::{KeyFile, RecoveryCode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 use zeroize::Zeroizing;
@@ -50,6 +50,13 @@ impl Gate {
         match &*self.lock() {
             Phase::Open(opened) => Ok(opened.clone()),
             _ => Err(locked()),
+        }
+    }
+
+    /// Notes that the key slots of the open vault have changed.
+    pub fn put_key_file(&self, key_file: KeyFile) {
+        if let Phase::Open(opened) = &mut *self.lock() {
+            opened.key_file = key_file;
         }
     }
 
@@ -127,14 +134,7 @@ impl Gate {
         let Phase::Confirm { opened, asked: Some((code, asked)) } = &*phase else {
             return Err(ErrorBody::new(ErrorCode::InvalidParameter, "no recovery code is waiting to be typed back").into());
         };
-        let wrong = asked
-            .iter()
-            .enumerate()
-            .find(|(at, group)| !answers.get(*at).is_some_and(|answer| code.group_matches(**group as usize, answer)));
-        if let Some((at, group)) = wrong {
-            let value = format!("answer {}", at + 1);
-            return Err(FieldError { field: "answers", value, range: format!("group {} as it was shown", group + 1) }.into());
-        }
+        check_answers(code, asked, answers)?;
         Ok(opened.clone())
     }
 
@@ -156,6 +156,18 @@ impl Gate {
 
     fn lock(&self) -> MutexGuard<'_, Phase> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Checks groups of a code that were typed back, in the order in which they were asked for.
+pub(super) fn check_answers(code: &RecoveryCode, asked: &[u32], answers: &[String]) -> Result<(), ServiceError> {
+    let is_right = |at: usize, group: u32| answers.get(at).is_some_and(|answer| code.group_matches(group as usize, answer));
+    match asked.iter().enumerate().find(|(at, group)| !is_right(*at, **group)) {
+        None => Ok(()),
+        Some((at, group)) => {
+            let value = format!("answer {}", at + 1);
+            Err(FieldError { field: "answers", value, range: format!("group {} as it was shown", group + 1) }.into())
+        }
     }
 }
 

@@ -49,6 +49,7 @@ impl Opener {
                 passphrase: options.passphrase.map(SecretString::from),
                 passphrase_cost: PassphraseCost::default(),
                 recovery_only: false,
+                now: Some(self.options.clock.now()),
             },
             &lock,
         )?;
@@ -91,7 +92,8 @@ impl Opener {
 
     /// Makes a new recovery code.
     pub fn renew(&self, mut opened: Opened) -> Result<(Opened, RecoveryCode), ServiceError> {
-        let code = renew_recovery_code(&self.whereabouts.profile(), &mut opened.key_file, &opened.root)?;
+        let code =
+            renew_recovery_code(&self.whereabouts.profile(), &mut opened.key_file, &opened.root, self.options.clock.now())?;
         Ok((opened, code))
     }
 
@@ -141,7 +143,8 @@ impl Opener {
         if !key_file.has(SlotKind::Keychain) {
             return;
         }
-        let mended = add_keychain_slot(&self.whereabouts.profile(), key_file, root, &*self.options.keychain);
+        let now = self.options.clock.now();
+        let mended = add_keychain_slot(&self.whereabouts.profile(), key_file, root, &*self.options.keychain, now);
         if let Err(error) = mended {
             tracing::warn!(%error, "the keychain does not open this vault yet");
         }
