@@ -92,7 +92,7 @@ describe('texts', () => {
     const code = sources(source).join('\n');
     // The shell reads those of the tray; a test beside it looks for each.
     const built =
-      /^(?:tray|error|offer|presets|unlock|welcome|notice|vault\.way|advice|settings\.(?:theme|general|presets|providers|models|about)|contexts\.sort)\b/;
+      /^(?:tray|error|offer|presets|unlock|welcome|notice|vault\.way|advice|settings\.(?:theme|general|presets|providers|models|about)|contexts\.sort|security\.(?:slot|lock))\b/;
     const unused = Object.keys(en).filter((key) => !built.test(key) && !code.includes(`'${key}'`));
     expect(unused).toEqual([]);
   });

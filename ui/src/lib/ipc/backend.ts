@@ -1,4 +1,5 @@
 import type { CareBackend } from './care';
+import type { KeysBackend } from './keys';
 import type { LifeBackend } from './life';
 import type { MemoryBackend } from './memory';
 import type * as T from './types';
@@ -12,7 +13,8 @@ export type Unlisten = () => void;
  * spoken by Tauri in the app and by an in-memory double in tests. Every call rejects with an
  * `ErrorBody` (see `error.ts`).
  */
-export interface Backend extends CareBackend, LifeBackend, MemoryBackend, UpkeepBackend {
+export interface Backend
+  extends CareBackend, KeysBackend, LifeBackend, MemoryBackend, UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;
   /** Makes a new recovery code in place of one that was never typed back. */

@@ -222,20 +222,40 @@ export const commands = {
 	trashList: () => typedError<TrashItem_Serialize[], ErrorBody>(__TAURI_INVOKE("trash_list")),
 	/**  How much lies in the trash; it counts as shown from now on. */
 	trashSummary: () => typedError<TrashSummary_Serialize, ErrorBody>(__TAURI_INVOKE("trash_summary")),
+	/**  Lets the keychain open the vault. */
+	vaultAddKeychain: () => typedError<KeyChange_Serialize, ErrorBody>(__TAURI_INVOKE("vault_add_keychain")),
+	/**  Shows a recovery code that takes the place of the one in force once it was typed back. */
+	vaultBeginRecovery: () => typedError<RecoverySheet, ErrorBody>(__TAURI_INVOKE("vault_begin_recovery")),
+	/**  Wipes a new recovery code that was not typed back. */
+	vaultCancelRecovery: () => typedError<null, ErrorBody>(__TAURI_INVOKE("vault_cancel_recovery")),
+	/**  Stops giving the vault another root key, as long as nothing was swapped. */
+	vaultCancelRoot: () => typedError<null, ErrorBody>(__TAURI_INVOKE("vault_cancel_root")),
 	/**  Gives up waiting for the keychain. */
 	vaultCancelWaiting: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_cancel_waiting")),
 	/**  Takes back the groups of the recovery code that were asked for. */
 	vaultConfirmRecovery: (answers: string[]) => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_confirm_recovery", { answers })),
 	/**  Makes a vault where there is none. */
 	vaultCreate: (options: VaultOptions_Deserialize) => typedError<RecoverySheet, ErrorBody>(__TAURI_INVOKE("vault_create", { options })),
+	/**  Takes back the groups of the new recovery code that were asked for, and puts it into force. */
+	vaultFinishRecovery: (answers: string[]) => typedError<KeyChange_Serialize, ErrorBody>(__TAURI_INVOKE("vault_finish_recovery", { answers })),
 	/**  Closes the vault until it is unlocked again. */
 	vaultLock: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_lock")),
+	/**  Takes a way into the vault away; for the keychain's the recovery code is needed. */
+	vaultRemoveSlot: (slot: SlotName, recoveryCode: string | null) => typedError<KeyChange_Serialize, ErrorBody>(__TAURI_INVOKE("vault_remove_slot", { slot, recoveryCode })),
 	/**  Makes a new recovery code in place of one that was never typed back. */
 	vaultRenewRecovery: () => typedError<RecoverySheet, ErrorBody>(__TAURI_INVOKE("vault_renew_recovery")),
+	/**  Gives the vault another root key; `null` where that was cancelled. */
+	vaultRenewRoot: (secrets: RootSecrets_Deserialize, channel: Channel<RestoreProgress>) => typedError<KeyChange_Serialize | null, ErrorBody>(__TAURI_INVOKE("vault_renew_root", { secrets, channel })),
 	/**  Lets the user choose a file for the recovery code and writes it there; gives its path, or `null` if the dialog was closed. */
 	vaultSaveRecovery: (words: RecoveryWords) => typedError<string | null, ErrorBody>(__TAURI_INVOKE("vault_save_recovery", { words })),
+	/**  Lets a passphrase open the vault, in place of an earlier one. */
+	vaultSetPassphrase: (passphrase: string) => typedError<KeyChange_Serialize, ErrorBody>(__TAURI_INVOKE("vault_set_passphrase", { passphrase })),
+	/**  The ways into the open vault. */
+	vaultSlots: () => typedError<VaultSlots_Serialize, ErrorBody>(__TAURI_INVOKE("vault_slots")),
 	/**  Where the vault stands; opens it by keychain the first time. */
 	vaultStatus: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_status")),
+	/**  Notes that somebody uses a window. */
+	vaultTouch: () => typedError<null, ErrorBody>(__TAURI_INVOKE("vault_touch")),
 	/**  Opens the vault. */
 	vaultUnlock: (method: UnlockMethod) => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_unlock", { method })),
 };
@@ -348,6 +368,8 @@ export type BackupKind =
 "beforeMigration" | 
 /**  Before another backup takes the vault's place. */
 "beforeRestore" | 
+/**  After a key of the vault has changed: earlier ones open with the keys from before. */
+"afterKeyChange" | 
 /**  Because the user asked. */
 "manual";
 
@@ -1553,6 +1575,33 @@ export type JobStatus_Serialize = {
 	isRunning: boolean,
 };
 
+/**  What a change of keys has come to. The change itself is in force. */
+export type KeyChange = KeyChange_Serialize | KeyChange_Deserialize;
+
+/**  What a change of keys has come to. The change itself is in force. */
+export type KeyChange_Deserialize = {
+	/**  The ways into the vault now. */
+	slots: VaultSlots_Deserialize,
+	/**  The backup that was made and checked under the new keys. */
+	backup?: BackupInfo_Deserialize | null,
+	/**  Why there is none; the daily one will be under the new keys. */
+	backupError?: ErrorBody | null,
+	/**  The keychain did not let go of the key that was taken away; it can be tried again. */
+	keychainKeeps: boolean,
+};
+
+/**  What a change of keys has come to. The change itself is in force. */
+export type KeyChange_Serialize = {
+	/**  The ways into the vault now. */
+	slots: VaultSlots_Serialize,
+	/**  The backup that was made and checked under the new keys. */
+	backup: BackupInfo_Serialize | null,
+	/**  Why there is none; the daily one will be under the new keys. */
+	backupError: ErrorBody | null,
+	/**  The keychain did not let go of the key that was taken away; it can be tried again. */
+	keychainKeeps: boolean,
+};
+
 /**  How much of the vault one kind of thing takes. */
 export type KindUse = {
 	/**  `messages`, `index`, `contexts`, `others` or `free`. */
@@ -1603,6 +1652,13 @@ export type Limits = {
 	/**  Bytes of the vault's database, without what deleting has freed in it. */
 	vaultBytes: number,
 };
+
+/**  What locking the vault means. */
+export type LockKind = 
+/**  The keychain opens it again, so that whoever is logged in gets in: it hides, and protects from no one at this desk. */
+"privacyScreen" | 
+/**  Only what somebody knows opens it again. */
+"real";
 
 /**  What a context remembers beside its history, whatever its strategy. */
 export type MemorySettings = MemorySettings_Serialize | MemorySettings_Deserialize;
@@ -2824,6 +2880,25 @@ export type Role =
 /**  Instructions to the model. */
 "system";
 
+/**  What opens the slots of the vault, for wrapping another root key. */
+export type RootSecrets = RootSecrets_Serialize | RootSecrets_Deserialize;
+
+/**  What opens the slots of the vault, for wrapping another root key. */
+export type RootSecrets_Deserialize = {
+	/**  The recovery code as typed. */
+	recoveryCode: string,
+	/**  The passphrase as typed; needed where the vault has one. */
+	passphrase?: string | null,
+};
+
+/**  What opens the slots of the vault, for wrapping another root key. */
+export type RootSecrets_Serialize = {
+	/**  The recovery code as typed. */
+	recoveryCode: string,
+	/**  The passphrase as typed; needed where the vault has one. */
+	passphrase: string | null,
+};
+
 /**  A message that has what was looked for. */
 export type SearchHit = {
 	/**  The message. */
@@ -2975,6 +3050,12 @@ export type Settings_Deserialize = {
 	limits: Limits,
 	/**  What is taken out of texts before they are stored or sent. */
 	redaction: RedactionSettings_Deserialize,
+	/**  Minutes without a key or a pointer in any window after which the vault is locked, 0–1,440; 0 = never. */
+	lockAfterMinutes: number,
+	/**  The vault is locked before the machine sleeps. */
+	lockOnSleep: boolean,
+	/**  The vault is locked when the main window is hidden or minimised. */
+	lockWhenHidden: boolean,
 };
 
 /**  All settings; each has a default, and the whole is written at once. */
@@ -3009,7 +3090,41 @@ export type Settings_Serialize = {
 	limits: Limits,
 	/**  What is taken out of texts before they are stored or sent. */
 	redaction: RedactionSettings_Serialize,
+	/**  Minutes without a key or a pointer in any window after which the vault is locked, 0–1,440; 0 = never. */
+	lockAfterMinutes: number,
+	/**  The vault is locked before the machine sleeps. */
+	lockOnSleep: boolean,
+	/**  The vault is locked when the main window is hidden or minimised. */
+	lockWhenHidden: boolean,
 };
+
+/**  A way into the vault that there is. */
+export type SlotInfo = SlotInfo_Serialize | SlotInfo_Deserialize;
+
+/**  A way into the vault that there is. */
+export type SlotInfo_Deserialize = {
+	/**  Which. */
+	kind: SlotName,
+	/**  Since when; `None` in vaults from before that was noted. */
+	madeAt?: string | null,
+};
+
+/**  A way into the vault that there is. */
+export type SlotInfo_Serialize = {
+	/**  Which. */
+	kind: SlotName,
+	/**  Since when; `None` in vaults from before that was noted. */
+	madeAt: string | null,
+};
+
+/**  A way into the vault. */
+export type SlotName = 
+/**  The keychain of the system. */
+"keychain" | 
+/**  The recovery code; every vault has it. */
+"recoveryCode" | 
+/**  The passphrase. */
+"passphrase";
 
 /**  A piece of a hit's text. */
 export type SnippetPart = {
@@ -3436,6 +3551,33 @@ export type VaultOptions_Serialize = {
 	useKeychain: boolean,
 	/**  A passphrase, at least 8 characters. */
 	passphrase: string | null,
+};
+
+/**  The ways into the vault, and what hangs on them. */
+export type VaultSlots = VaultSlots_Serialize | VaultSlots_Deserialize;
+
+/**  The ways into the vault, and what hangs on them. */
+export type VaultSlots_Deserialize = {
+	/**  Those that there are. */
+	slots: SlotInfo_Deserialize[],
+	/**  What locking means with them. */
+	lock: LockKind,
+	/**  Backups in the profile that open with other keys than the vault does now. */
+	earlierBackups: number,
+	/**  The system tells when the machine is about to sleep. */
+	sleepIsHeard: boolean,
+};
+
+/**  The ways into the vault, and what hangs on them. */
+export type VaultSlots_Serialize = {
+	/**  Those that there are. */
+	slots: SlotInfo_Serialize[],
+	/**  What locking means with them. */
+	lock: LockKind,
+	/**  Backups in the profile that open with other keys than the vault does now. */
+	earlierBackups: number,
+	/**  The system tells when the machine is about to sleep. */
+	sleepIsHeard: boolean,
 };
 
 /**  Where the vault stands. */

@@ -3,6 +3,7 @@
  * they part, `npm run check` fails. Types only; nothing of it reaches the page.
  */
 import type * as Rust from './bindings';
+import type * as Keys from './keys';
 import type * as Life from './life';
 import type * as Memory from './memory';
 import type * as Window from './types';
@@ -30,6 +31,8 @@ export type Contract = Agreed<
   [
     Read<Rust.VaultStatus_Serialize, Window.VaultStatus>,
     Read<Rust.RecoverySheet, Window.RecoverySheet>,
+    Read<Rust.VaultSlots_Serialize, Keys.VaultSlots>,
+    Read<Rust.KeyChange_Serialize, Keys.KeyChange>,
     Read<Rust.Context_Serialize, Window.Context>,
     Read<Rust.ContextPage_Serialize, Life.ContextPage>,
     Read<Rust.RevisionUse_Serialize, Life.RevisionUse>,
@@ -80,6 +83,8 @@ export type Contract = Agreed<
     Read<Rust.Citation, Memory.Citation>,
     Taken<Window.UnlockMethod, Rust.UnlockMethod>,
     Taken<Window.RecoveryWords, Rust.RecoveryWords>,
+    Taken<Keys.RootSecrets, Rust.RootSecrets_Deserialize>,
+    Taken<Keys.SlotName, Rust.SlotName>,
     Taken<Window.ContextDraft, Rust.ContextDraft_Deserialize>,
     Taken<Window.ContextPatch, Rust.ContextPatch_Deserialize>,
     Taken<Life.ContextQuery, Rust.ContextQuery_Deserialize>,

@@ -22,4 +22,5 @@ export const QUICK_CALLS: readonly Call[] = [
   'quickChatMove',
   'settingsGet',
   'vaultStatus',
+  'vaultTouch',
 ];

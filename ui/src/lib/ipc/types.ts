@@ -4,11 +4,13 @@
  */
 import type { Noun } from './bindings';
 import type { CareCard } from './care';
+import type { LockSettings } from './keys';
 import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
 import type { ContextExpiring, UpkeepSettings } from './upkeep';
 
 export type * from './care';
+export type * from './keys';
 export type * from './memory';
 export type * from './models';
 export type * from './upkeep';
@@ -355,7 +357,7 @@ export interface ProviderTest {
 
 export type Theme = 'system' | 'light' | 'dark';
 
-export interface Settings extends UpkeepSettings {
+export interface Settings extends LockSettings, UpkeepSettings {
   theme: Theme;
   /** BCP 47 tag, or `system`. */
   language: string;

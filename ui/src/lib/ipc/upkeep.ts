@@ -16,7 +16,8 @@ export interface Job {
   isRunning: boolean;
 }
 
-export type BackupKind = 'daily' | 'beforePurge' | 'beforeMigration' | 'beforeRestore' | 'manual';
+export type BackupKind =
+  'daily' | 'beforePurge' | 'beforeMigration' | 'beforeRestore' | 'afterKeyChange' | 'manual';
 
 /** A file that is, or looks like, a backup; what cannot be read of it is `null`. */
 export interface BackupInfo {

@@ -8,6 +8,7 @@ import { Clock } from './clock.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
 import { readFirst, readRest } from './entry';
+import { Keys } from './keys.svelte';
 import { Links } from './links.svelte';
 import { News } from './news';
 import { Notices } from './notices.svelte';
@@ -32,6 +33,7 @@ export class App {
   readonly notices = new Notices();
   readonly links: Links;
   readonly vault: Vault;
+  readonly keys: Keys;
   readonly settings: SettingsState;
   readonly contexts: Contexts;
   readonly conversations: Conversations;
@@ -66,6 +68,8 @@ export class App {
     this.isQuick = isQuick;
     this.links = new Links(backend, this.notices);
     this.vault = new Vault(backend);
+    const locks = () => this.vault.isOpen && this.settings.value.lockAfterMinutes > 0;
+    this.keys = new Keys(backend, locks);
     this.settings = new SettingsState(backend, this.notices);
     this.contexts = new Contexts(backend);
     this.conversations = new Conversations(backend);
@@ -107,6 +111,7 @@ export class App {
 
   async start(): Promise<void> {
     this.clock.start();
+    this.keys.presence.start();
     await this.quietly(() => this.news.listen(this.backend));
     await this.quietly(() => this.settings.loadInfo());
     await this.vault.refresh();
@@ -156,6 +161,7 @@ export class App {
     this.advice.forget();
     this.upkeep.forget();
     this.prompting.forget();
+    this.keys.forget();
   }
 
   /** Reads everything anew after another vault took the place of the open one, or none did. */
@@ -234,6 +240,7 @@ export class App {
 
   stop(): void {
     this.clock.stop();
+    this.keys.presence.stop();
     this.news.end();
   }
 }

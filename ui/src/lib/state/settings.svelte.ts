@@ -18,6 +18,9 @@ const BEFORE_THE_VAULT: Settings = {
   notifications: true,
   notificationContent: false,
   automaticTitles: true,
+  lockAfterMinutes: 0,
+  lockOnSleep: false,
+  lockWhenHidden: false,
   redaction: {
     emails: false,
     phones: false,

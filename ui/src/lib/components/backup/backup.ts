@@ -6,6 +6,7 @@ const KINDS: Record<BackupKind, MessageKey> = {
   beforePurge: 'backups.kind.beforePurge',
   beforeMigration: 'backups.kind.beforeMigration',
   beforeRestore: 'backups.kind.beforeRestore',
+  afterKeyChange: 'backups.kind.afterKeyChange',
   manual: 'backups.kind.manual',
 };
 

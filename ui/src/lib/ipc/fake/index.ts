@@ -15,6 +15,7 @@ import { FakeChat } from './chat';
 import { contextCalls } from './contexts';
 import { conversationCalls } from './conversations';
 import { seedLife } from './demo';
+import { keyCalls, type FakeKeys } from './keys';
 import { memoryCalls } from './memory';
 import { modelCalls, SMALL } from './models';
 import { narrowed } from './narrow';
@@ -134,6 +135,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
   world: World;
   vault: FakeVault;
   upkeep: FakeUpkeep;
+  keys: FakeKeys;
   emit<N extends keyof ShellEvents>(name: N, payload: ShellEvents[N]): void;
 } {
   const world = new World();
@@ -178,6 +180,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...memoryCalls(world, open),
     ...careCalls(world),
     ...upkeepCalls(world, upkeep, vault, open),
+    ...keyCalls(world, vault, upkeep, open),
     ...settingsCalls(world, open),
     ...shellCalls(world, vault, handlers),
   };

@@ -132,6 +132,9 @@ export function settings(): Settings {
     notifications: true,
     notificationContent: false,
     automaticTitles: true,
+    lockAfterMinutes: 0,
+    lockOnSleep: false,
+    lockWhenHidden: false,
     redaction: {
       emails: false,
       phones: false,

@@ -88,7 +88,7 @@ export class FakeVault {
 
   /** Writes the code to the place that the user of this world always chooses. */
   save(words: RecoveryWords): string | null {
-    if (this.phase !== 'confirmRecovery')
+    if (this.phase !== 'confirmRecovery' && this.phase !== 'open')
       throw failure('invalid_parameter', 'No recovery code is waiting to be typed back.');
     if (this.place === '') return null;
     if (this.place.startsWith('~/.local/share/evenkeel'))
@@ -100,7 +100,12 @@ export class FakeVault {
     return this.place;
   }
 
-  confirm(answers: string[]): VaultStatus {
+  /** The code that is shown. */
+  sheet(): RecoverySheet {
+    return SHEET;
+  }
+
+  checkAnswers(answers: string[]): void {
     const wrong = SHEET.askGroups.findIndex(
       (group, index) => answers[index]?.trim().toUpperCase() !== SHEET.groups[group],
     );
@@ -109,6 +114,20 @@ export class FakeVault {
       const details = { field: 'answers', value: `answer ${wrong + 1}`, range };
       throw failure('invalid_parameter', 'This is not that group.', details);
     }
+  }
+
+  requireCode(code: string): void {
+    if (!this.knows(code)) throw failure('wrong_key', 'This is not the recovery code.');
+  }
+
+  /** Sets what opens it beside the recovery code. */
+  setWays(keychain: boolean, passphrase: boolean): void {
+    this.hasKeychainSlot = keychain;
+    this.hasPassphrase = passphrase;
+  }
+
+  confirm(answers: string[]): VaultStatus {
+    this.checkAnswers(answers);
     this.phase = 'open';
     return this.status();
   }
