@@ -1,12 +1,11 @@
-//! The vault locks itself when nobody is there, and nothing of its key stays in memory.
+//! The vault locks itself when nobody is there, as far as that is wished.
 
-use crate::backup::{database_key, talked};
+use crate::backup::talked;
 use crate::support::{World, ended};
 use chrono::TimeDelta;
 use evenkeel_domain::*;
 use evenkeel_service::*;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
-use evenkeel_vault::Profile;
 
 async fn with_settings(world: &World, change: impl FnOnce(&mut Settings)) {
     let mut settings = world.service.settings_get().await.unwrap();
@@ -87,63 +86,4 @@ async fn it_locks_when_hidden_or_before_sleep_only_where_that_is_wished() {
     assert_eq!(state(&world).await, VaultState::Open);
     world.service.lock_if_sleeping().await;
     assert_eq!(state(&world).await, VaultState::LockedByUser);
-}
-
-/// A key that a search of the memory does not find in this very value.
-struct Masked([u8; 32]);
-
-const MASK: u8 = 0xa7;
-
-/// How often the bytes are in the writable memory of this process.
-#[cfg(target_os = "linux")]
-fn in_memory(masked: &Masked) -> usize {
-    use std::io::{Read, Seek, SeekFrom};
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let mut memory = std::fs::File::open("/proc/self/mem").unwrap();
-    let mut found = 0;
-    for line in maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.starts_with("rw"))) {
-        let (from, to) = line.split(' ').next().unwrap().split_once('-').unwrap();
-        let (from, to) = (u64::from_str_radix(from, 16).unwrap(), u64::from_str_radix(to, 16).unwrap());
-        let mut bytes = vec![0; usize::try_from(to - from).unwrap()];
-        if memory.seek(SeekFrom::Start(from)).is_err() || memory.read_exact(&mut bytes).is_err() {
-            continue;
-        }
-        let first = masked.0[0] ^ MASK;
-        let is_key = |window: &[u8]| window.iter().zip(&masked.0).all(|(byte, key)| byte ^ MASK == *key);
-        let mut at = 0;
-        while let Some(next) = bytes[at..].iter().position(|byte| *byte == first) {
-            at += next;
-            found += usize::from(bytes.len() - at >= 32 && is_key(&bytes[at..at + 32]));
-            at += 1;
-        }
-        // What was read is no find of the next round.
-        bytes.fill(0);
-    }
-    found
-}
-
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn a_locked_vault_has_no_key_in_memory() {
-    let (world, _) = talked().await;
-    let profile = Profile::new(world.dir.path().join("profile"));
-    let masked = {
-        let mut key = database_key(&world, &profile);
-        let masked = Masked(key.map(|byte| byte ^ MASK));
-        key.fill(0);
-        std::hint::black_box(&key);
-        masked
-    };
-    assert!(in_memory(&masked) > 0, "an open vault has its key, and the search finds it");
-    world.service.vault_lock().await;
-    // What was under way ends a moment after the vault is closed.
-    let mut left = in_memory(&masked);
-    for _ in 0..20 {
-        if left == 0 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        left = in_memory(&masked);
-    }
-    assert_eq!(left, 0);
 }
