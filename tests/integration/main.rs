@@ -31,6 +31,7 @@ mod read_only;
 mod recall;
 mod receipts;
 mod redaction;
+mod rescue;
 mod restore_closed;
 mod root_key;
 mod sharing;

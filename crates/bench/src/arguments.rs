@@ -2,6 +2,7 @@
 
 use crate::engine;
 use crate::error::BenchError;
+use crate::faults;
 use crate::prompt;
 use crate::recall;
 use crate::report::{Progress, Report};
@@ -36,11 +37,13 @@ pub enum Workload {
     Start,
     /// Finding older messages.
     Recall,
+    /// What the vault promises when something breaks.
+    Faults,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 5] = [
+    const ALL: [(&'static str, Self, &'static str); 6] = [
         (
             "engine",
             Self::Engine,
@@ -63,6 +66,11 @@ impl Workload {
             "building the prompt of conversations of up to a million messages beside LangChain's trim_messages, and the share of \
              each prompt that the engine's cache serves over 400 turns",
         ),
+        (
+            "faults",
+            Self::Faults,
+            "kills, failing calls, power cuts, damage and full disks, each with what the vault promises of it; about half an hour",
+        ),
         ("start", Self::Start, "the real app from its start to a usable window, with that vault beside an empty one"),
     ];
 
@@ -76,6 +84,7 @@ impl Workload {
             }
             Self::Start => start::run(arguments.messages, arguments.runs, Progress::new(arguments.json)),
             Self::Recall => recall::run(arguments.file.as_deref(), Progress::new(arguments.json)),
+            Self::Faults => faults::run(arguments.part.as_deref(), Progress::new(arguments.json)),
         }
     }
 
@@ -87,6 +96,7 @@ impl Workload {
             Self::Prompt => &prompt::PARTS,
             Self::Start => &[],
             Self::Recall => &[],
+            Self::Faults => &faults::PARTS,
         }
     }
 }
@@ -180,6 +190,7 @@ mod tests {
         assert_eq!(parsed("start --messages 5000").unwrap().workload, Workload::Start);
         let store = parsed("store --messages 5000 --part append").unwrap();
         assert_eq!((store.workload, store.messages, store.part.as_deref()), (Workload::Store, 5_000, Some("append")));
+        assert_eq!(parsed("faults --part kill").unwrap().part.as_deref(), Some("kill"));
         let recall = parsed("recall --json locomo10.json").unwrap();
         assert_eq!((recall.workload, recall.file), (Workload::Recall, Some(PathBuf::from("locomo10.json"))));
     }

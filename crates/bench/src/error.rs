@@ -39,6 +39,9 @@ pub enum BenchError {
     /// The store refused something.
     #[error(transparent)]
     Store(#[from] evenkeel_store::StoreError),
+    /// Faults could not be made, or something failed where nothing was wrong.
+    #[error(transparent)]
+    Faults(#[from] evenkeel_store_faults::FaultError),
     /// A raw statement failed.
     #[error("A raw statement failed: {0}. Delete the folder 'bench' in the cache folder, and try again.")]
     Raw(#[from] rusqlite::Error),

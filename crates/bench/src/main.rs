@@ -12,6 +12,7 @@ mod app;
 mod arguments;
 mod engine;
 mod error;
+mod faults;
 mod prompt;
 mod python;
 mod recall;
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
     // The engine under test is a child of this same program, as it is a child of the app.
     if given.first().is_some_and(|first| first == ENGINE_CHILD) {
         return evenkeel_engine::child::run(evenkeel_engine::child::RunOptions::default());
+    }
+    if let Some(done) = faults::child(&given) {
+        return done.map_or_else(|error| refuse(&error.to_string(), 1), |()| ExitCode::SUCCESS);
     }
     if let Some((dir, messages)) = start::child(&given) {
         let made = runtime().and_then(|runtime| runtime.block_on(start::make_profile(dir, messages)));

@@ -1,8 +1,10 @@
 //! Backups: made, listed, checked, compared and restored.
 
 mod closed;
+mod rescue_view;
 mod view;
 
+pub use rescue_view::RescueOffer;
 pub use view::{
     BackupInfo, ClosedRestore, NamedContext, RestorePreview, RestoreProgress, RestoreReport, RestoreStep, VaultCounts,
 };

@@ -144,7 +144,7 @@ impl Service {
         ids.dedup();
         let _turns = self.turns(&ids)?;
         let now = self.now();
-        self.session()?.write(move |w| w.trash_conversations(&ids, now)).await
+        self.session()?.write_freeing(move |w| w.trash_conversations(&ids, now)).await
     }
 
     /// Puts the conversations of one context, or of all, into the trash whose last activity was

@@ -41,7 +41,8 @@ mod view;
 mod whereabouts;
 
 pub use backup::{
-    BackupInfo, ClosedRestore, NamedContext, RestorePreview, RestoreProgress, RestoreReport, RestoreStep, VaultCounts,
+    BackupInfo, ClosedRestore, NamedContext, RescueOffer, RestorePreview, RestoreProgress, RestoreReport, RestoreStep,
+    VaultCounts,
 };
 pub use clock::{Clock, SystemClock};
 pub use data::{DataSummary, KindUse};

@@ -128,6 +128,16 @@ impl Session {
         Ok(task.await.map_err(|error| ServiceError::internal("writing the vault", &error))??)
     }
 
+    /// The same for what leads to room on the disk; see [`Store::write_freeing`].
+    pub async fn write_freeing<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut WriteHandle<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let store = self.store.clone();
+        let task = tokio::task::spawn_blocking(move || store.write_freeing(work));
+        Ok(task.await.map_err(|error| ServiceError::internal("writing the vault", &error))??)
+    }
+
     /// Keeps what has arrived of a reply, in the background: a reply never waits for it.
     /// The receipt is given the first time.
     pub fn keep_draft(&self, skeleton: &Message, grown: Grown, receipt: Option<Receipt>, now: DateTime<Utc>) {

@@ -1,9 +1,12 @@
 //! The trash: what goes there, what comes back, and what is deleted for good by the user's word.
 
+use crate::backup::blocking;
 use crate::context::{is_full, names, too_many};
 use crate::missing::{LISTED, being_purged, missing};
+use crate::session::Session;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{Context, ContextId, ContextQuery, ConversationId, ErrorBody, ErrorCode, TrashId, TrashItem, TrashSummary};
+use evenkeel_vault::keep_reserve;
 
 impl Service {
     /// Puts a context into the trash, with its conversations.
@@ -13,7 +16,7 @@ impl Service {
     pub async fn context_delete(&self, id: ContextId) -> Result<(), ServiceError> {
         self.context_get(id).await?;
         let now = self.now();
-        self.session()?.write(move |w| w.trash_context(id, now)).await
+        self.session()?.write_freeing(move |w| w.trash_context(id, now)).await
     }
 
     /// Takes a context out of the trash; its lifetime begins anew.
@@ -100,15 +103,49 @@ impl Service {
             return Ok(Vec::new());
         }
         self.check_quiet(&meant.iter().map(|item| item.id).collect::<Vec<_>>()).await?;
-        self.back_up_before_purge().await?;
+        let is_full = !self.is_behind_backup().await?;
         // The vault is not closed under it, and waits for it only until the next portion.
         let _work = self.work().await;
         let gone = self.purge_items(session.store(), meant).await?;
+        if is_full {
+            self.give_room_back(&session).await;
+        }
         let conversations = gone.into_iter().filter_map(|id| match id {
             TrashId::Conversation(id) => Some(id),
             TrashId::Context(_) => None,
         });
         Ok(conversations.collect())
+    }
+
+    /// Makes the backup before a deletion; false where the disk is full and an earlier backup that was checked has to do.
+    /// The user's own word deletes then all the same, since nothing else would make room.
+    async fn is_behind_backup(&self) -> Result<bool, ServiceError> {
+        match self.back_up_before_purge().await {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == ErrorCode::DiskFull => {
+                let has_earlier = self.backup_list().await?.iter().any(|info| info.is_newest);
+                if has_earlier {
+                    tracing::warn!(%error, "the disk is full: what is deleted stays in the last backup that was checked");
+                    Ok(false)
+                } else {
+                    Err(error)
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives the room of what was deleted back to the disk, and takes the reserve again; the next idle hour does it
+    /// otherwise.
+    async fn give_room_back(&self, session: &Session) {
+        let (store, profile) = (session.store(), self.profile());
+        let done = blocking("giving room back", move || {
+            store.compact(&mut || true)?;
+            Ok(keep_reserve(&profile)?)
+        });
+        if let Err(error) = done.await {
+            tracing::warn!(%error, "the room of what was deleted could not be given back yet");
+        }
     }
 
     /// Refuses while a reply is being written in what is to be deleted.

@@ -6,6 +6,7 @@ mod idle;
 mod keys;
 mod new_root;
 mod opening;
+mod rescuing;
 mod restoring;
 mod slots;
 

@@ -9,6 +9,9 @@ use std::{fmt::Write, fs, io::Read, path::Path, time::Duration};
 /// The raw database key; it is wiped when dropped and has no text form.
 pub(crate) type Key = SecretBox<[u8; 32]>;
 
+/// The first bytes of an encrypted database, random for each.
+pub(crate) type Salt = [u8; 16];
+
 /// How long a connection waits for another process before it gives up.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// First bytes of an unencrypted database (SQLite file format, section 1.3.1).
@@ -27,11 +30,14 @@ pub(crate) enum Purpose {
 /// write-ahead log is left alone on close until [`settle`] was called, so that a file this version
 /// may not touch stays as it is.
 pub(crate) fn open(path: &Path, key: &Key) -> Result<Connection, StoreError> {
-    refuse_foreign_file(path)?;
+    peek(path)?;
     create(path, key)
 }
 
-/// Like [`open`], for a file that may still be empty.
+/// Like [`open`], for a file that this process may have open already, or that may still be empty: it does not look
+/// into the file by another way. On Unix, closing any handle to a file drops all locks that the process has on it, and
+/// without SQLite's lock another process that closes the database takes itself for the last one and removes the log
+/// that this one goes on writing to.
 pub(crate) fn create(path: &Path, key: &Key) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -118,8 +124,9 @@ pub(crate) fn settle(connection: &Connection, purpose: Purpose, in_memory: bool)
     Ok(())
 }
 
-/// Refuses a file that is missing, empty or not encrypted, before SQLite gets to see it.
-fn refuse_foreign_file(path: &Path) -> Result<(), StoreError> {
+/// Refuses a file that is missing, empty or not encrypted, before SQLite gets to see it; gives its first bytes, which
+/// are its salt. Only for a file that this process has not open, see [`create`].
+pub(crate) fn peek(path: &Path) -> Result<Salt, StoreError> {
     let failed = |source| StoreError::File { action: "open", path: path.to_owned(), source };
     let file = match fs::File::open(path) {
         Ok(file) => file,
@@ -134,7 +141,10 @@ fn refuse_foreign_file(path: &Path) -> Result<(), StoreError> {
     if header == PLAINTEXT_HEADER {
         return Err(StoreError::Plaintext { path: path.to_owned() });
     }
-    Ok(())
+    header.resize(PLAINTEXT_HEADER.len(), 0);
+    let mut salt = Salt::default();
+    salt.copy_from_slice(&header);
+    Ok(salt)
 }
 
 #[cfg(test)]

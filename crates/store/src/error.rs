@@ -39,6 +39,17 @@ pub enum StoreError {
         #[source]
         source: SqlError,
     },
+    /// Messages that were acknowledged are not in the database: its log has lost its end.
+    #[error(
+        "the vault's log has lost its end: message {acknowledged} was saved and the newest that can be read is {found}; \
+         everything was left as it is, keep a copy of it before the vault is opened without them"
+    )]
+    TailLost {
+        /// The number of the newest message that was acknowledged.
+        acknowledged: i64,
+        /// The number of the newest one that is there.
+        found: i64,
+    },
     /// A stored value does not fit its column's meaning.
     #[error("the vault's database is damaged: {what} cannot be read; it was left as it is, restore the newest backup")]
     DamagedValue {
@@ -121,9 +132,11 @@ impl StoreError {
             Self::NotFound { .. } => ErrorCode::NotFound,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
             Self::Busy { .. } | Self::RestorePending { .. } => ErrorCode::VaultInUse,
-            Self::Damaged { .. } | Self::DamagedValue { .. } | Self::Missing { .. } | Self::Plaintext { .. } => {
-                ErrorCode::VaultDamaged
-            }
+            Self::Damaged { .. }
+            | Self::TailLost { .. }
+            | Self::DamagedValue { .. }
+            | Self::Missing { .. }
+            | Self::Plaintext { .. } => ErrorCode::VaultDamaged,
             Self::Exists { .. } => ErrorCode::VaultExists,
             Self::TooNew { .. } => ErrorCode::VaultTooNew,
             Self::File { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,

@@ -61,6 +61,11 @@ impl Lent<'_> {
     pub(crate) fn connection(&self) -> Result<&Connection, StoreError> {
         self.connection.as_ref().ok_or_else(|| StoreError::defect("a reader was lent without a connection"))
     }
+
+    /// Closes the connection instead of giving it back.
+    pub(crate) fn discard(&mut self) {
+        self.connection = None;
+    }
 }
 
 impl Drop for Lent<'_> {

@@ -2,18 +2,22 @@
 
 use crate::backup::refuse_pending;
 use crate::change::Changes;
-use crate::connection::{self, Key, Purpose};
+use crate::connection::{self, Key, Purpose, Salt};
+use crate::file::{create_private, make_private, remove_if_there, sync_file, sync_folder, with_suffix};
+use crate::mark::{Mark, Shortfall};
 use crate::migration::{self, MIGRATIONS};
 use crate::pool::Pool;
 use crate::{Change, Noun, ReadHandle, StoreError, Subscription, WriteHandle};
 use chrono::{DateTime, Utc};
+use evenkeel_domain::ErrorCode;
+use evenkeel_vault::{Profile, release_reserve};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use secrecy::SecretBox;
 use std::cell::RefCell;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use std::{fs, io};
 
 /// Bytes of a page, which the format of SQLCipher 4 fixes.
 pub(crate) const PAGE_BYTES: u64 = 4_096;
@@ -38,7 +42,7 @@ impl Place {
     /// Opens one more connection.
     pub(crate) fn connect(&self, purpose: Purpose) -> Result<Connection, StoreError> {
         let connection = match self {
-            Self::File { path, key } => connection::open(path, key)?,
+            Self::File { path, key } => connection::create(path, key)?,
             Self::Memory { name } => connection::open_memory(name)?,
         };
         connection::settle(&connection, purpose, matches!(self, Self::Memory { .. }))?;
@@ -48,8 +52,40 @@ impl Place {
 
 struct Writer {
     connection: Connection,
+    /// How far messages were acknowledged; none for a database in memory.
+    mark: Option<Mark>,
     /// SQLite's counter of commits by others, as last seen.
     data_version: i64,
+}
+
+impl Writer {
+    /// One transaction, and the mark with it.
+    fn transact<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&mut WriteHandle<'_>) -> Result<T, E>,
+    ) -> Result<(T, Vec<Change>), E> {
+        let transaction = Transaction::new(&mut self.connection, TransactionBehavior::Immediate).map_err(StoreError::from)?;
+        let mut handle = WriteHandle::new(&transaction);
+        let value = work(&mut handle)?;
+        let changes = handle.into_changes();
+        let rise = self.mark.as_ref().map(|mark| mark.before_commit(&transaction)).transpose()?;
+        transaction.commit().map_err(StoreError::from)?;
+        if let (Some(mark), Some(rise)) = (&self.mark, rise) {
+            mark.after_commit(rise);
+        }
+        Ok((value, changes))
+    }
+
+    /// Takes another connection where the present one has met a damaged page.
+    fn mend(&mut self, place: &Place) {
+        let is_file = matches!(place, Place::File { .. });
+        if is_file && !is_usable(&self.connection) {
+            match place.connect(Purpose::Write) {
+                Ok(connection) => self.connection = connection,
+                Err(error) => tracing::warn!(%error, "the writer could not be opened anew"),
+            }
+        }
+    }
 }
 
 impl Store {
@@ -78,21 +114,46 @@ impl Store {
     /// Opens a database, and brings it to the schema of this build; `now` is recorded with that.
     ///
     /// # Errors
-    /// `Missing`, `Plaintext` or `Damaged` (which is also what a wrong key looks like), `TooNew`,
+    /// `Missing`, `Plaintext` or `Damaged` (which is also what a wrong key looks like), `TailLost`, `TooNew`,
     /// `MigrationEdited`, `RestorePending`: the file is untouched after each of them.
     pub fn open(path: &Path, key: &[u8; 32], now: DateTime<Utc>) -> Result<Self, StoreError> {
+        match Self::open_as(path, key, now, false) {
+            // Opening takes some room too, and who cannot open cannot delete.
+            Err(error) if error.code() == ErrorCode::DiskFull && gives_reserve(path) => Self::open_as(path, key, now, false),
+            opened => opened,
+        }
+    }
+
+    /// Opens a database that lacks messages which were acknowledged, as if they had never been. What is left of
+    /// them in its log is gone then: call it only behind [`backup::keep_copy`](crate::backup::keep_copy).
+    ///
+    /// # Errors
+    /// As for [`Store::open`], but for `TailLost`.
+    pub fn open_short(path: &Path, key: &[u8; 32], now: DateTime<Utc>) -> Result<Self, StoreError> {
+        Self::open_as(path, key, now, true)
+    }
+
+    fn open_as(path: &Path, key: &[u8; 32], now: DateTime<Utc>, may_be_short: bool) -> Result<Self, StoreError> {
         refuse_pending(path)?;
         let key = copy_key(key);
-        let mut connection = connection::open(path, &key)?;
+        let salt = connection::peek(path)?;
+        let mut connection = connection::create(path, &key)?;
+        if !may_be_short {
+            refuse_short(path, salt, &connection)?;
+        }
         make_private(path)?;
         migration::migrate(&mut connection, MIGRATIONS, now)?;
         connection::settle(&connection, Purpose::Write, false)?;
+        let mark = Mark::open(path, salt);
+        if let Some(mark) = mark.as_ref().filter(|_| may_be_short) {
+            mark.begin_anew(&connection)?;
+        }
         let data_version = data_version(&connection)?;
         tracing::debug!(schema = migration::SCHEMA_VERSION, "vault database open");
         Ok(Self {
             place: Place::File { path: path.to_owned(), key },
             pool: Pool::default(),
-            writer: Mutex::new(Writer { connection, data_version }),
+            writer: Mutex::new(Writer { connection, mark, data_version }),
             changes: Changes::default(),
         })
     }
@@ -112,9 +173,19 @@ impl Store {
         Ok(Self {
             place,
             pool: Pool::default(),
-            writer: Mutex::new(Writer { connection, data_version }),
+            writer: Mutex::new(Writer { connection, mark: None, data_version }),
             changes: Changes::default(),
         })
+    }
+
+    /// Whether a database has the messages that were acknowledged, which is not changed by looking.
+    ///
+    /// # Errors
+    /// `TailLost`, and as for [`Store::open`], but for `TooNew` and `MigrationEdited`.
+    pub fn check_tail(path: &Path, key: &[u8; 32]) -> Result<(), StoreError> {
+        refuse_pending(path)?;
+        let salt = connection::peek(path)?;
+        refuse_short(path, salt, &connection::create(path, &copy_key(key))?)
     }
 
     /// The schema of a database, which is not changed by looking; 0 = it has none yet.
@@ -150,11 +221,15 @@ impl Store {
     /// Whatever `work` returns; `Defect` if called inside another read of the same store.
     pub fn try_read<T, E: From<StoreError>>(&self, work: impl FnOnce(&ReadHandle<'_>) -> Result<T, E>) -> Result<T, E> {
         let _entered = Entered::new(self, "read")?;
-        let lent = self.pool.lend(&self.place)?;
+        let mut lent = self.pool.lend(&self.place)?;
         let connection = lent.connection()?;
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred).map_err(StoreError::from)?;
         let result = work(&ReadHandle::new(connection));
-        transaction.rollback().map_err(StoreError::from)?;
+        let ended = transaction.rollback().map_err(StoreError::from);
+        if (result.is_err() || ended.is_err()) && !is_usable(connection) {
+            lent.discard();
+        }
+        ended?;
         result
     }
 
@@ -176,16 +251,26 @@ impl Store {
         let (value, changes) = {
             let _entered = Entered::new(self, "write")?;
             let mut writer = self.writer();
-            let transaction =
-                Transaction::new(&mut writer.connection, TransactionBehavior::Immediate).map_err(StoreError::from)?;
-            let mut handle = WriteHandle::new(&transaction);
-            let value = work(&mut handle)?;
-            let changes = handle.into_changes();
-            transaction.commit().map_err(StoreError::from)?;
-            (value, changes)
+            let done = writer.transact(work);
+            if done.is_err() {
+                writer.mend(&self.place);
+            }
+            done?
         };
         self.changes.emit(&changes);
         Ok(value)
+    }
+
+    /// Like [`Store::write`], for what leads to room on the disk: where there is none, the profile's reserve is given
+    /// back to the disk and it is tried once more.
+    ///
+    /// # Errors
+    /// As for [`Store::write`].
+    pub fn write_freeing<T>(&self, mut work: impl FnMut(&mut WriteHandle<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match self.write(&mut work) {
+            Err(error) if error.code() == ErrorCode::DiskFull && self.path().is_some_and(gives_reserve) => self.write(work),
+            outcome => outcome,
+        }
     }
 
     /// Calls back after each commit, once for each thing that changed, on the thread that wrote; where
@@ -261,8 +346,22 @@ impl Store {
     /// # Errors
     /// `Damaged` or `Storage` if the check itself cannot run.
     pub fn full_check(&self) -> Result<Vec<String>, StoreError> {
-        let lent = self.pool.lend(&self.place)?;
-        findings(lent.connection()?)
+        // A checkpoint that was cut off leaves half a page in the file and the whole one in the log, and the check of page
+        // codes reads the file alone: the log goes first.
+        if self.file().is_some() {
+            // Where that cannot be done, the check says so in its own way.
+            let _ = self.writer().connection.query_row("PRAGMA wal_checkpoint (PASSIVE)", [], |_| Ok(()));
+        }
+        let mut lent = self.pool.lend(&self.place)?;
+        let connection = lent.connection()?;
+        let found = findings(connection).and_then(|mut found| {
+            found.extend(miscounts(connection)?);
+            Ok(found)
+        });
+        if !is_usable(connection) {
+            lent.discard();
+        }
+        found
     }
 
     /// The file and its key, for what works on it with a connection of its own.
@@ -306,6 +405,26 @@ impl Drop for Entered {
     }
 }
 
+fn refuse_short(path: &Path, salt: Salt, connection: &Connection) -> Result<(), StoreError> {
+    match Mark::shortfall(path, salt, connection)? {
+        Some(Shortfall { acknowledged, found }) => Err(StoreError::TailLost { acknowledged, found }),
+        None => Ok(()),
+    }
+}
+
+/// Gives the reserve of a database's profile back to the disk; answers whether there was one.
+fn gives_reserve(database: &Path) -> bool {
+    let profile = Profile::new(database.parent().unwrap_or(Path::new("")).to_owned());
+    let released = release_reserve(&profile);
+    released.inspect_err(|error| tracing::warn!(%error, "the reserve could not be given back to the disk")).unwrap_or(false)
+}
+
+/// Whether a connection reads at all. One that met a page which does not decrypt refuses everything from then on,
+/// and what lies on the other pages would be lost with it.
+pub(crate) fn is_usable(connection: &Connection) -> bool {
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0)).is_ok()
+}
+
 /// What is wrong with a database: page codes, structure, foreign keys.
 pub(crate) fn findings(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut findings = Vec::new();
@@ -318,6 +437,15 @@ pub(crate) fn findings(connection: &Connection) -> Result<Vec<String>, StoreErro
     }
     findings.retain(|finding| finding != "ok");
     Ok(findings)
+}
+
+/// Conversations that hold another number of messages than they say. A page from an earlier time is whole in itself,
+/// and only what is kept twice can show that it does not belong here.
+fn miscounts(connection: &Connection) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT count(*) FROM conversations v
+               WHERE message_count <> (SELECT count(*) FROM messages m WHERE m.conversation_id = v.id)";
+    let wrong: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok((wrong > 0).then(|| format!("the number of messages of {wrong} conversations")))
 }
 
 pub(crate) fn copy_key(key: &[u8; 32]) -> Key {
@@ -334,67 +462,11 @@ fn data_version(connection: &Connection) -> Result<i64, StoreError> {
 }
 
 /// Makes all tables in an empty file, and closes it with nothing left in the log.
-fn build_database(path: &Path, key: &Key, now: DateTime<Utc>) -> Result<(), StoreError> {
+pub(crate) fn build_database(path: &Path, key: &Key, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut connection = connection::create(path, key)?;
     // Only an empty file can be given it: freed pages can go back to the disk a few at a time.
     connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
     migration::migrate(&mut connection, MIGRATIONS, now)?;
     connection::settle(&connection, Purpose::Write, false)?;
     connection.close().map_err(|(_, error)| error.into())
-}
-
-pub(crate) fn create_private(path: &Path) -> Result<(), StoreError> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop).map_err(|source| StoreError::File { action: "create", path: path.to_owned(), source })
-}
-
-/// Takes away what others may do with the file; SQLite gives its log the same permissions.
-fn make_private(path: &Path) -> Result<(), StoreError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let failed = |source| StoreError::File { action: "make private", path: path.to_owned(), source };
-        if fs::metadata(path).map_err(failed)?.permissions().mode() & 0o077 != 0 {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
-}
-
-pub(crate) fn remove_if_there(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(StoreError::File { action: "remove the unfinished", path: path.to_owned(), source })
-        }
-        _ => Ok(()),
-    }
-}
-
-pub(crate) fn sync_file(path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::File { action: "write", path: path.to_owned(), source };
-    fs::OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all()).map_err(failed)
-}
-
-/// Makes the new name itself durable. Windows keeps names in its journal and opens no folders.
-pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let failed = |source| StoreError::File { action: "write", path: folder.to_owned(), source };
-        fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-    }
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
-}
-
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 const DATABASE: &str = "vault.db";
 const KEY_SLOTS: &str = "vault.keys";
+/// Begins like the database, so that whatever removes a vault removes it too; it holds nothing.
+const RESERVE: &str = "vault.db.reserve";
 
 /// A profile folder: one vault, its key slots, its lock, its backups and its model files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +113,12 @@ impl Profile {
         self.dir.join("work")
     }
 
+    /// The file whose room is given back when the disk is full; see [`crate::keep_reserve`].
+    #[must_use]
+    pub fn reserve(&self) -> PathBuf {
+        self.dir.join(RESERVE)
+    }
+
     /// The folder of the locks of jobs; its files are empty.
     #[must_use]
     pub fn jobs(&self) -> PathBuf {
@@ -144,7 +152,7 @@ impl Profile {
             Ok(names) => {
                 let finished = names.iter().filter(|name| !name.contains(UNFINISHED));
                 for name in finished {
-                    traces.database |= name.starts_with(DATABASE);
+                    traces.database |= name.starts_with(DATABASE) && name != RESERVE;
                     traces.key_slots |= name.starts_with(KEY_SLOTS);
                 }
             }
@@ -199,6 +207,7 @@ mod tests {
         assert!(!profile.traces().any());
         profile.prepare().unwrap();
         fs::write(profile.lock_file(), b"").unwrap();
+        fs::write(profile.reserve(), b"nothing").unwrap();
         fs::write(profile.models().join("m.gguf"), b"x").unwrap();
         fs::write(profile.dir().join("vault.keys.unfinished-12"), b"x").unwrap();
         assert!(!profile.traces().any());

@@ -3,6 +3,7 @@
 use super::Started;
 use super::job::{JobKind, is_due};
 use super::pulse::Moment;
+use crate::backup::blocking;
 use crate::session::Session;
 use crate::{Service, ServiceError};
 use chrono::{DateTime, Utc};
@@ -94,6 +95,8 @@ impl Service {
             Ok::<_, evenkeel_store::StoreError>(given)
         });
         let given = task.await.map_err(|error| ServiceError::internal("giving room back", &error))??;
+        let profile = self.profile();
+        blocking("keeping room for deletions", move || Ok(evenkeel_vault::keep_reserve(&profile)?)).await?;
         Ok((given > 0).then(|| format!("{given} bytes given back")))
     }
 }

@@ -3,13 +3,13 @@
 use crate::{ServiceError, ServiceOptions, VaultOptions, model::find_moved_files, session::Session, whereabouts::Whereabouts};
 use evenkeel_domain::{Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_store::backup::{
-    BackupId, BackupKind, BackupRequest, PendingRestore, finish_pending_restore, make, restore_is_pending,
+    BackupId, BackupKind, BackupRequest, PendingRestore, finish_pending_restore, keep_copy, make, restore_is_pending,
 };
-use evenkeel_store::{Change, SCHEMA_VERSION, Store, Subscription};
+use evenkeel_store::{Change, SCHEMA_VERSION, Store, StoreError, Subscription};
 use evenkeel_vault::{
-    CreateOptions, KeyFile, PassphraseCost, Place, RecoveryCode, RootKey, SlotKind, Use, VaultError, VaultLock,
-    add_keychain_slot, create, erasure_is_pending, finish_erasure, mark_recovery_confirmed, renew_recovery_code, unlock_keychain,
-    unlock_passphrase, unlock_recovery,
+    CreateOptions, KeyFile, PassphraseCost, Place, Profile, RecoveryCode, RootKey, SlotKind, Use, VaultError, VaultLock,
+    add_keychain_slot, create, erasure_is_pending, finish_erasure, keep_reserve, mark_recovery_confirmed, renew_recovery_code,
+    unlock_keychain, unlock_passphrase, unlock_recovery,
 };
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -171,8 +171,7 @@ impl Opener {
         if !cut_off {
             self.back_up_before_migration(&key_file, &root, &lock)?;
         }
-        let store =
-            if cut_off { Store::create(&profile.database(), &key, now)? } else { Store::open(&profile.database(), &key, now)? };
+        let store = if cut_off { Store::create(&profile.database(), &key, now)? } else { self.open_whole(profile, &key, &lock)? };
         let alone = lock.is_exclusive();
         let lock = if alone { lock.downgrade()? } else { lock };
         let changes = self.changes.clone();
@@ -180,9 +179,26 @@ impl Opener {
             let _ = changes.send(change.clone());
         });
         self.furnish(&store, alone)?;
+        if let Err(error) = keep_reserve(profile) {
+            tracing::warn!(%error, "no room could be set aside for deleting on a full disk");
+        }
         let secrets = root.subkey(vault_id, Use::Secrets);
         let session = Session::new(store, secrets, vault_id, lock, self.changes.clone())?;
         Ok(Opened { session: Arc::new(session), key_file, root, _changes: Arc::new(subscription) })
+    }
+
+    /// Opens the database. Where its log has lost its end, what is there is kept as it is before it is opened without
+    /// the messages that are missing.
+    fn open_whole(&self, profile: &Profile, key: &[u8; 32], lock: &VaultLock) -> Result<Store, ServiceError> {
+        let now = self.options.clock.now();
+        match Store::open(&profile.database(), key, now) {
+            Err(error @ StoreError::TailLost { .. }) if lock.is_exclusive() => {
+                let kept = keep_copy(profile, now)?;
+                tracing::error!(%error, kept = %kept.display(), "the database is kept as it was and opened without them");
+                Ok(Store::open_short(&profile.database(), key, now)?)
+            }
+            opened => Ok(opened?),
+        }
     }
 
     /// A vault of an older version is only changed behind a backup that was checked, and by one

@@ -5,7 +5,7 @@ use super::format::{Census, Sample, hex};
 use super::progress::{Step, Watch, tell};
 use crate::StoreError;
 use crate::connection::{self, Key};
-use crate::store::{create_private, sync_file};
+use crate::file::{create_private, sync_file};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};

@@ -5,7 +5,7 @@ use super::check::pump;
 use super::progress::{Step, Watch, announce};
 use super::{BackupError, work};
 use crate::StoreError;
-use crate::store::{sync_folder, with_suffix};
+use crate::file::{sync_folder, with_suffix};
 use evenkeel_vault::{KeyFile, Profile, VaultLock, adopt_key_slots, write_durably};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -145,11 +145,12 @@ impl Journal {
         adopts_key_slots: bool,
         ready: &Path,
     ) -> Result<Self, BackupError> {
-        let first = format!("{}{time}", aside_start(profile));
-        let mut names = std::iter::once(first.clone()).chain((2_u32..).map(|n| format!("{first}-{n}")));
-        let free = |name: &String| !profile.dir().join(name).exists();
-        let aside = names.find(free).unwrap_or(first);
-        Ok(Self { format: FORMAT, work, aside, adopts_key_slots, sha256: hash_of(ready)? })
+        Ok(Self { format: FORMAT, work, aside: free_name(profile, time), adopts_key_slots, sha256: hash_of(ready)? })
+    }
+
+    /// Where a database would be kept that is set aside now.
+    pub(super) fn free_aside(profile: &Profile, time: &str) -> PathBuf {
+        profile.dir().join(free_name(profile, time))
     }
 
     /// Makes it the point of no return.
@@ -268,6 +269,14 @@ fn read_slots(path: &Path) -> Result<Option<KeyFile>, BackupError> {
 
 fn path(profile: &Profile) -> PathBuf {
     profile.dir().join(NAME)
+}
+
+/// A name for a database that is set aside, which nothing has yet.
+fn free_name(profile: &Profile, time: &str) -> String {
+    let first = format!("{}{time}", aside_start(profile));
+    let mut names = std::iter::once(first.clone()).chain((2_u32..).map(|n| format!("{first}-{n}")));
+    let free = |name: &String| !profile.dir().join(name).exists();
+    names.find(free).unwrap_or(first)
 }
 
 fn aside_start(profile: &Profile) -> String {

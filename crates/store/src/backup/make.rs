@@ -9,7 +9,7 @@ use super::rotate::{Keep, rotate, sweep_unfinished};
 use super::work::{self, Work};
 use super::{BackupError, index, journal};
 use crate::connection::{self, Key};
-use crate::store::{create_private, sync_folder, with_suffix};
+use crate::file::{create_private, sync_folder, with_suffix};
 use crate::{SCHEMA_VERSION, Store, StoreError};
 use chrono::{DateTime, Utc};
 use evenkeel_vault::{KeyFile, Profile, RootKey, Use};
@@ -68,6 +68,7 @@ impl Store {
 /// there are as before.
 pub fn make(profile: &Profile, request: &BackupRequest<'_>, watch: &mut Watch<'_>) -> Result<BackupInfo, BackupError> {
     let key = request.keys().database(Use::Database);
+    connection::peek(&profile.database())?;
     back_up(profile, (&profile.database(), &key), request, watch)
 }
 
@@ -127,7 +128,7 @@ fn take_snapshot(
     request: &BackupRequest<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<Snapshot, BackupError> {
-    let source = connection::open(path, key)?;
+    let source = connection::create(path, key)?;
     let quietly = "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192;";
     source.execute_batch(quietly).map_err(StoreError::from)?;
     // Inside a transaction every statement and the copy see the same state.

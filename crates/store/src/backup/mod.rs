@@ -21,6 +21,7 @@ mod make;
 mod preview;
 mod progress;
 mod rekey;
+mod rescue;
 mod restore;
 mod rotate;
 mod work;
@@ -35,6 +36,7 @@ pub use make::{BackupRequest, make};
 pub use preview::{NamedContext, RestorePreview, preview};
 pub use progress::{Progress, Step, Watch};
 pub use rekey::{RekeyRequest, Reseal, rekey};
+pub use rescue::{RescueRequest, Rescued, TableRescue, keep_copy, preview_rescue, rescue};
 pub use restore::{RestoreRequest, Restored, restore};
 pub use rotate::{Keep, rotate};
 

@@ -39,13 +39,14 @@ enum Portion {
 
 impl Store {
     /// Deletes something in the trash for good, if it lies there since when `item` says. It takes about
-    /// 2 ms a message, of which others can write in half; `go_on` is asked between the portions.
+    /// 2 ms a message, of which others can write in half; `go_on` is asked between the portions. On a full
+    /// disk it takes the reserve.
     ///
     /// # Errors
     /// `Storage`, `DiskFull`, `Busy`; what is left then is an unfinished purge.
     pub fn purge(&self, item: &TrashItem, now: DateTime<Utc>, go_on: &mut dyn FnMut() -> bool) -> Result<Purge, StoreError> {
         let Some(portions) = self.read(|read| read.portions(item))? else { return Ok(Purge::Kept) };
-        if !portions.is_empty() && !self.write(|write| write.begin_purge(item))? {
+        if !portions.is_empty() && !self.write_freeing(|write| write.begin_purge(item))? {
             return Ok(Purge::Kept);
         }
         for portion in &portions {
@@ -53,13 +54,13 @@ impl Store {
                 return Ok(Purge::Stopped);
             }
             let began = Instant::now();
-            if !self.write(|write| write.purge_portion(item, portion))? {
+            if !self.write_freeing(|write| write.purge_portion(item, portion))? {
                 return Ok(Purge::Kept);
             }
             // The writer's lock is not fair: who waits for it gets as much time as was taken.
             std::thread::sleep(began.elapsed().clamp(PAUSE.0, PAUSE.1));
         }
-        self.write(|write| write.purge_last(item, now))
+        self.write_freeing(|write| write.purge_last(item, now))
     }
 }
 

@@ -7,6 +7,7 @@ mod killed;
 mod listing;
 mod making;
 mod rekeying;
+mod rescuing;
 mod restoring;
 #[allow(dead_code, reason = "shared with the tests of the store, which use the rest")]
 #[path = "../store/room.rs"]

@@ -297,3 +297,22 @@ fn while_a_restore_is_pending_nothing_opens_the_vault() {
     let error = failed(backup::make(&vault.profile, &vault.request(&vault.profile.backups(), 1, None), &mut on));
     assert_eq!(error.code(), ErrorCode::VaultInUse);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_backup_and_a_preview_of_an_open_vault_leave_its_locks_alone() {
+    let vault = Vault::with(5);
+    let store = vault.store();
+    let info = store.backup_to(&vault.request(&vault.profile.backups(), 1, None), &mut on).unwrap();
+    backup::preview(&info.path, vault.keys(), &vault.profile, Some(&store), &mut on).unwrap();
+    backup::verify(&info.path, vault.keys(), &vault.profile, day(9), &mut on).unwrap();
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let held = |path: &std::path::Path| {
+        use std::os::unix::fs::MetadataExt;
+        let inode = format!(":{} ", std::fs::metadata(path).unwrap().ino());
+        let process = format!(" {} ", std::process::id());
+        locks.lines().any(|line| line.contains("POSIX") && line.contains(&process) && line.contains(&inode))
+    };
+    assert!(locks.is_empty() || held(&vault.profile.database()), "{locks}");
+    drop(store);
+}

@@ -106,7 +106,7 @@ fn kill_after(path: &Path, delay: Duration) -> Acknowledged {
 
 #[test]
 fn nothing_acknowledged_is_lost_to_sigkill() {
-    let rounds: u64 = std::env::var("EVENKEEL_KILL_ROUNDS").map_or(10, |rounds| rounds.parse().unwrap());
+    let rounds: u64 = std::env::var("EVENKEEL_KILL_ROUNDS").map_or(50, |rounds| rounds.parse().unwrap());
     let room = Room::furnished();
     let (path, folder) = (room.path(), room.folder);
     drop(room.store);

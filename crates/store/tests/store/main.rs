@@ -19,6 +19,7 @@ mod secrecy;
 mod sharing;
 mod strategies;
 mod tables;
+mod tail;
 mod tree;
 mod undo;
 mod upkeep;

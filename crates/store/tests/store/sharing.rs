@@ -220,3 +220,32 @@ fn a_writer_that_is_kept_waiting_says_who_is_in_the_way() {
     // Reading goes on meanwhile.
     assert_eq!(room.conversation(1).title, "Thread 1");
 }
+
+#[test]
+fn the_log_of_a_vault_in_use_outlives_another_process_that_closes_it() {
+    let room = Room::furnished();
+    let log = room.folder.path().join("vault.db-wal");
+    // Readers must not cost this process its locks.
+    room.read(|read| read.settings());
+    assert_eq!(room.store.full_check().unwrap(), Vec::<String>::new());
+    let before = std::fs::metadata(&log).unwrap();
+    let mut other = child(&room.path(), 1, 3);
+    assert!(other.wait().unwrap().success());
+    assert!(log.exists(), "the other process took itself for the last one and removed the log");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        assert_eq!(std::fs::metadata(&log).unwrap().ino(), before.ino(), "the log is another file");
+    }
+    room.write(|write| write.insert_message(message(77, None)));
+    // A third process sees it, and a kill now would not lose it.
+    let mut third = child(&room.path(), 1, 1);
+    assert!(third.wait().unwrap().success());
+    assert_eq!(room.conversation(1).message_count, 5);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["vault.db", "vault.db-wal"] {
+        std::fs::copy(room.folder.path().join(name), folder.path().join(name)).unwrap();
+    }
+    let killed = Store::open(&folder.path().join("vault.db"), &KEY, at(0)).unwrap();
+    assert!(killed.read(|read| read.message(message_id(77))).unwrap().is_some());
+}
