@@ -9,7 +9,7 @@ use super::journal::{Journal, READY, SLOTS, finish_pending_restore};
 use super::progress::{Step, Watch, tell};
 use super::work::Work;
 use crate::connection::{self, Key};
-use crate::store::{sync_file, sync_folder};
+use crate::file::{sync_file, sync_folder};
 use crate::{StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
 use evenkeel_vault::{KeyFile, NewRoot, Profile, RootKey, Use, VaultLock, write_durably};
