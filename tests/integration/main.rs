@@ -4,6 +4,7 @@
 
 mod agent;
 mod app_lock;
+mod archive;
 mod backup;
 mod bad_input;
 mod chat;

@@ -103,6 +103,16 @@ codes! {
     VaultInUse = "vault_in_use",
     /// A recovery code may not be written to this place, where it would lie beside the vault.
     PlaceRefused = "place_refused",
+    /// The file is no archive, or is not what was written; nothing of it was taken over.
+    ArchiveInvalid = "archive_invalid",
+    /// The passphrase or key file does not open the archive, or it was sealed to the other of the two.
+    ArchiveLocked = "archive_locked",
+    /// The archive was written by a newer version.
+    ArchiveTooNew = "archive_too_new",
+    /// A file stands where a new one was to be written.
+    FileExists = "file_exists",
+    /// An import was interrupted and has to be finished or undone first.
+    ImportPending = "import_pending",
     /// Reading or writing the vault failed; what was acknowledged before is safe.
     Storage = "storage",
     /// The disk is full.

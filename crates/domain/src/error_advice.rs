@@ -48,6 +48,13 @@ impl ErrorCode {
             Self::VaultAway => "Connect the drive that the data was moved to, then try again.",
             Self::MoveRefused => "Choose a new or empty folder outside the present one; the message says what stands against it.",
             Self::VaultInUse => "Wait until the other process has ended, or close it.",
+            Self::ArchiveInvalid => {
+                "Choose another copy of the archive; a file that was cut or changed on its way cannot be used."
+            }
+            Self::ArchiveLocked => "Check the passphrase, or choose the key file that the archive was sealed to.",
+            Self::ArchiveTooNew => "Update Evenkeel to the version that wrote the archive, or a newer one.",
+            Self::FileExists => "Choose another name, or say that the file may be replaced.",
+            Self::ImportPending => "Finish the interrupted import in Settings, Data, or undo it there.",
             Self::Storage => "Try again; if it fails once more, check the disk and make a copy of the newest backup.",
             Self::DiskFull => "Free space on the disk, then do it again.",
             Self::Internal => "Start Evenkeel again and report what you did before it happened.",

@@ -3,6 +3,7 @@
 use crate::BackupInfo;
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
 use evenkeel_plugin::Fault;
+use evenkeel_store::archive::ArchiveError;
 
 /// What a service method answers when it cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,9 @@ pub enum ServiceError {
     /// A backup.
     #[error(transparent)]
     Backup(#[from] evenkeel_store::backup::BackupError),
+    /// An archive.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
     /// A provider.
     #[error(transparent)]
     Provider(#[from] evenkeel_provider::ProviderError),
@@ -51,6 +55,7 @@ impl ServiceError {
             Self::Vault(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Backup(error) => error.code(),
+            Self::Archive(error) => error.code(),
             Self::Provider(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::ModelFile(error) => error.code(),
@@ -70,6 +75,14 @@ impl ServiceError {
             }
             Self::Vault(evenkeel_vault::VaultError::RecoveryCodeMistyped(_)) => {
                 ErrorBody::new(self.code(), self.to_string()).with("recoveryCode", "mistyped")
+            }
+            Self::Archive(error) => {
+                let body = ErrorBody::new(error.code(), error.to_string());
+                match error {
+                    ArchiveError::Limit { field, limit, .. } => body.with("field", field).with("limit", limit),
+                    ArchiveError::Exists { path } => body.with("path", path.display()),
+                    _ => body,
+                }
             }
             // The code alone would speak of the vault, where it is the backup that is damaged or foreign.
             Self::Backup(error) => {

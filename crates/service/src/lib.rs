@@ -1,6 +1,7 @@
 //! What Evenkeel does, one file a noun. Every face (window, later HTTP, MCP and command line)
 //! parses, calls one method of [`Service`] and maps the error.
 
+mod archive;
 mod background;
 mod backup;
 mod care;
@@ -40,6 +41,10 @@ mod vault;
 mod view;
 mod whereabouts;
 
+pub use archive::{
+    ArchiveCounts, ArchiveExport, ArchiveFile, ArchiveKept, ArchiveLock, ArchivePlace, ArchiveProgress, ArchiveProtection,
+    ArchiveReport, ArchiveSecret, ArchiveStep, ArchiveUndo, EnvelopeExport, EnvelopeImport, EnvelopeKey, PendingArchive,
+};
 pub use backup::{
     BackupInfo, ClosedRestore, NamedContext, RescueOffer, RestorePreview, RestoreProgress, RestoreReport, RestoreStep,
     VaultCounts,
@@ -88,6 +93,7 @@ struct Inner {
     notices: broadcast::Sender<EngineNotice>,
     scheduler: scheduler::Scheduler,
     chosen_backups: backup::Chosen,
+    archives: archive::Archives,
     windows: model::Windows,
     titles: background::Attempts,
     summaries: background::Attempts,
@@ -130,6 +136,7 @@ impl Service {
             notices,
             scheduler: scheduler::Scheduler::default(),
             chosen_backups: backup::Chosen::default(),
+            archives: archive::Archives::default(),
             windows: model::Windows::default(),
             titles: background::Attempts::default(),
             summaries: background::Attempts::default(),

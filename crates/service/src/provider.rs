@@ -3,8 +3,10 @@
 use crate::{DetectedServer, ProviderDraft, ProviderTest, Service, ServiceError, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_provider::{DetectTarget, Endpoint, check_address, detect_local, list_models, locality, origin};
+use evenkeel_store::archive::ProviderRecord;
 use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use secrecy::SecretString;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -256,6 +258,27 @@ fn check_change(old: &Provider, draft: &ProviderDraft) -> Result<(), ServiceErro
         return refuse("baseUrl", draft.base_url.clone(), why);
     }
     Ok(())
+}
+
+/// Whether a provider in an archive is one that could have been entered here. Where it is follows from its address
+/// alone: what calls itself local and is not would get what is to stay on this machine.
+pub(crate) fn examine(record: &ProviderRecord) -> Result<(), String> {
+    let kinds = [ProviderKind::Engine, ProviderKind::OpenaiCompatible, ProviderKind::Anthropic, ProviderKind::Ollama];
+    let kind = kinds.into_iter().find(|kind| kind.as_str() == record.kind).ok_or("the kind of a provider is unknown")?;
+    let draft = ProviderDraft {
+        id: Some(record.id),
+        kind,
+        name: record.name.clone(),
+        base_url: record.base_url.clone(),
+        key: None,
+        extra_headers: BTreeMap::new(),
+        manual_models: record.manual_models.clone(),
+        window_override: record.window_override,
+        timeout_seconds: record.timeout_seconds,
+    };
+    check(&draft).map_err(|error| error.to_string())?;
+    let named = provided(&draft, record.id, None).locality == ProviderLocality::Local;
+    if named == (record.locality == "local") { Ok(()) } else { Err("a provider is not where it says it is".into()) }
 }
 
 fn check(draft: &ProviderDraft) -> Result<(), ServiceError> {

@@ -1,5 +1,6 @@
 //! Conversations that leave the vault as text.
 
+mod envelope;
 mod json;
 mod markdown;
 #[cfg(test)]
@@ -124,7 +125,7 @@ impl Record {
 }
 
 /// The title as part of a file name on any system.
-fn file_stem(title: &str) -> String {
+pub(crate) fn file_stem(title: &str) -> String {
     let plain: String = title
         .chars()
         .map(|character| if character.is_control() || "/\\:*?\"<>|".contains(character) { ' ' } else { character })
@@ -136,7 +137,7 @@ fn file_stem(title: &str) -> String {
 }
 
 /// Whether a file would lie in a folder, whatever links lead there.
-fn is_inside(path: &Path, folder: &Path) -> bool {
+pub(crate) fn is_inside(path: &Path, folder: &Path) -> bool {
     let parent = std::path::absolute(path).ok().and_then(|path| path.parent()?.canonicalize().ok());
     parent.zip(folder.canonicalize().ok()).is_some_and(|(parent, folder)| parent.starts_with(folder))
 }

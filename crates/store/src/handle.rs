@@ -69,6 +69,21 @@ impl<'a> ReadHandle<'a> {
         Ok(found)
     }
 
+    /// Gives each row, in order; none but the present one is in memory.
+    pub(crate) fn each<E: From<StoreError>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut statement = self.statement(sql)?;
+        let mut rows = statement.query(params).map_err(StoreError::from)?;
+        while let Some(row) = rows.next().map_err(StoreError::from)? {
+            visit(row)?;
+        }
+        Ok(())
+    }
+
     /// One number, such as a count.
     pub(crate) fn number(&self, sql: &str, params: impl Params) -> Result<u64, StoreError> {
         let number = self.one(sql, params, |row| Ok(row.get::<_, i64>(0)?))?.unwrap_or(0);

@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+pub mod archive;
 pub mod backup;
 mod change;
 mod column;

@@ -10,9 +10,11 @@
 #![deny(missing_docs)]
 
 mod adopt;
+mod age_file;
 mod change;
 mod create;
 mod durable;
+mod envelope;
 mod erase;
 mod error;
 mod harden;
@@ -34,12 +36,14 @@ mod slot;
 mod unlock;
 
 pub use adopt::adopt_key_slots;
+pub use age_file::{AgeError, AgeLock, AgeReader, AgeSecret, AgeWriter, age_lock, write_key_file};
 pub use change::{
     add_keychain_slot, add_passphrase_slot, forget_keychain_secret, mark_recovery_confirmed, new_recovery_code,
     remove_keychain_slot, remove_passphrase_slot, renew_recovery_code, replace_recovery_code,
 };
 pub use create::{CreateOptions, Created, create};
 pub use durable::write as write_durably;
+pub use envelope::{EnvelopeError, envelope_key_of, open_envelope, seal_envelope};
 pub use erase::{erase, erasure_is_pending, finish_erasure, forget_left_items};
 pub use error::VaultError;
 pub use harden::harden_process;

@@ -1,5 +1,6 @@
 //! The commands of the window. Each parses, calls one service method and maps the error.
 
+pub mod archive;
 pub mod backup;
 pub mod care;
 pub mod chat;

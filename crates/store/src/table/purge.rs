@@ -111,7 +111,7 @@ impl WriteHandle<'_> {
     }
 
     /// Deletes the tombstones and the revisions that nothing refers to any more.
-    pub(super) fn forget_unused_revisions(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn forget_unused_revisions(&mut self) -> Result<(), StoreError> {
         self.execute(
             "DELETE FROM contexts WHERE purged_at IS NOT NULL
                AND NOT EXISTS (SELECT 1 FROM messages WHERE context_id = contexts.id)

@@ -1,6 +1,7 @@
 //! The store from outside: real files, real processes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod archives;
 mod context_life;
 mod conversation_life;
 mod counting;

@@ -1,3 +1,4 @@
+import type { ArchiveBackend } from './archive';
 import type { CareBackend } from './care';
 import type { KeysBackend } from './keys';
 import type { LifeBackend } from './life';
@@ -14,7 +15,7 @@ export type Unlisten = () => void;
  * `ErrorBody` (see `error.ts`).
  */
 export interface Backend
-  extends CareBackend, KeysBackend, LifeBackend, MemoryBackend, UpkeepBackend {
+  extends ArchiveBackend, CareBackend, KeysBackend, LifeBackend, MemoryBackend, UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;
   /** Makes a new recovery code in place of one that was never typed back. */

@@ -2,6 +2,7 @@
  * Holds the window's words for what crosses the border against those generated from Rust: where
  * they part, `npm run check` fails. Types only; nothing of it reaches the page.
  */
+import type * as Archive from './archive';
 import type * as Rust from './bindings';
 import type * as Keys from './keys';
 import type * as Life from './life';
@@ -81,6 +82,18 @@ export type Contract = Agreed<
     Read<Rust.StateValue_Serialize, Memory.StateValue>,
     Read<Rust.PluginInfo_Serialize, Memory.Plugin>,
     Read<Rust.Citation, Memory.Citation>,
+    Read<Rust.ArchivePlace, Archive.ArchivePlace>,
+    Read<Rust.ArchiveFile, Archive.ArchiveFile>,
+    Read<Rust.ArchiveExport, Archive.ArchiveExport>,
+    Read<Rust.ArchiveReport, Archive.ArchiveReport>,
+    Read<Rust.ArchiveProgress, Archive.ArchiveProgress>,
+    Read<Rust.PendingArchive, Archive.PendingArchive>,
+    Read<Rust.ArchiveUndo, Archive.ArchiveUndo>,
+    Read<Rust.EnvelopeExport, Archive.EnvelopeExport>,
+    Read<Rust.EnvelopeImport_Serialize, Archive.EnvelopeImport>,
+    Taken<Archive.ArchiveProtection, Rust.ArchiveProtection>,
+    Taken<Archive.ArchiveSecret, Rust.ArchiveSecret>,
+    Taken<Archive.EnvelopeKey, Rust.EnvelopeKey>,
     Taken<Window.UnlockMethod, Rust.UnlockMethod>,
     Taken<Window.RecoveryWords, Rust.RecoveryWords>,
     Taken<Keys.RootSecrets, Rust.RootSecrets_Deserialize>,

@@ -4,6 +4,7 @@ import { getCurrentWindow } from '@tauri-apps/api/window';
 import type { Backend } from './backend';
 import type { CareBackend } from './care';
 import { BackendError, errorBody } from './error';
+import { archiveCalls } from './tauri-archive';
 import { keyCalls } from './tauri-keys';
 import { lifeCalls } from './tauri-life';
 import { memoryCalls } from './tauri-memory';
@@ -48,6 +49,7 @@ export function tauriBackend(): Backend {
     vaultLock: () => call('vault_lock'),
     vaultSaveRecovery: (words) => call('vault_save_recovery', { words }),
 
+    ...archiveCalls(call),
     ...keyCalls(call),
     ...lifeCalls(call),
     ...memoryCalls(call),

@@ -9,6 +9,7 @@ import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
 import type { ContextExpiring, UpkeepSettings } from './upkeep';
 
+export type * from './archive';
 export type * from './care';
 export type * from './keys';
 export type * from './memory';
@@ -51,6 +52,11 @@ export type ErrorCode =
   | 'move_refused'
   | 'vault_in_use'
   | 'place_refused'
+  | 'archive_invalid'
+  | 'archive_locked'
+  | 'archive_too_new'
+  | 'file_exists'
+  | 'import_pending'
   | 'storage'
   | 'disk_full'
   | 'internal';

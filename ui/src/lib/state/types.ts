@@ -1,6 +1,15 @@
 /** The nouns as components see them; components never reach into `ipc`. */
 export type {
   AppInfo,
+  ArchiveCounts,
+  ArchiveExport,
+  ArchiveFile,
+  ArchivePlace,
+  ArchiveProgress,
+  ArchiveProtection,
+  ArchiveReport,
+  ArchiveSecret,
+  ArchiveStep,
   BackupInfo,
   BackupKind,
   BlockKind,
@@ -13,6 +22,7 @@ export type {
   Conversation,
   DataSummary,
   DetectedServer,
+  EnvelopeKey,
   ErrorBody,
   ErrorCode,
   FeatureInfo,

@@ -1,5 +1,6 @@
 import type { Backend } from '../ipc/backend';
 import type { CareCard } from '../ipc/types';
+import { Archives } from './archive.svelte';
 import { Backups } from './backups.svelte';
 import type { Gathered } from './changes';
 import { Features } from './features.svelte';
@@ -10,6 +11,7 @@ import { Storage } from './storage.svelte';
 /** What keeps the vault well. Nothing of it is read before a page shows it. */
 export class Upkeep {
   readonly jobs: Jobs;
+  readonly archives: Archives;
   readonly backups: Backups;
   readonly storage: Storage;
   readonly features: Features;
@@ -18,6 +20,7 @@ export class Upkeep {
   constructor(backend: Backend, settings: SettingsState) {
     this.backend = backend;
     this.jobs = new Jobs(backend);
+    this.archives = new Archives(backend);
     this.backups = new Backups(backend);
     this.storage = new Storage(backend);
     this.features = new Features(backend, settings);
@@ -42,5 +45,6 @@ export class Upkeep {
     this.backups.list = [];
     this.backups.loaded = false;
     this.storage.summary = null;
+    this.archives.pending = null;
   }
 }

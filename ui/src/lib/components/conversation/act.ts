@@ -9,6 +9,7 @@ export type ConversationAct =
   | 'statistics'
   | 'memory'
   | 'export'
+  | 'envelopes'
   | 'delete'
   | 'end';
 

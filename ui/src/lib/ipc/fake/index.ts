@@ -10,6 +10,7 @@ import type {
   VaultPhase,
 } from '../types';
 import type { Call } from '../quick';
+import { archiveCalls } from './archive';
 import { careCalls } from './care';
 import { FakeChat } from './chat';
 import { contextCalls } from './contexts';
@@ -179,6 +180,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...modelCalls(world, open),
     ...memoryCalls(world, open),
     ...careCalls(world),
+    ...archiveCalls(world, open),
     ...upkeepCalls(world, upkeep, vault, open),
     ...keyCalls(world, vault, upkeep, open),
     ...settingsCalls(world, open),
