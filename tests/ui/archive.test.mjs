@@ -96,11 +96,13 @@ journey('an import that was stopped waits for a word', DEMO, {}, async (page) =>
 });
 
 journey('conversations go out and in as encrypted files', DEMO, {}, async (page) => {
-  const item = page.id('conversation-item').first();
-  await item.hover();
-  await item.getByTestId('conversation-menu').click();
+  await page.id('conversation-item').first().hover();
+  await page.id('conversation-menu').first().click();
   await page.id('conversation-envelopes').click();
-  await page.id('notices').getByText(/encrypted files? (?:is|are) in \/media\/stick/).waitFor();
+  await page
+    .id('notices')
+    .getByText(/encrypted files? (?:is|are) in \/media\/stick/)
+    .waitFor();
   await data(page);
   await page.id('envelopes-import').click();
   await page.id('choice-text').check({ force: true });
@@ -119,6 +121,7 @@ for (const [name, options] of [
   ['small', { ...SMALL, locale: 'de' }],
 ]) {
   journey(`the archive's pages, ${name}`, DEMO, options, async (page) => {
+    if (name === 'small') await page.id('open-nav').click();
     await data(page);
     await page.shot(`archive-section-${name}`);
     await page.id('archive-export').click();

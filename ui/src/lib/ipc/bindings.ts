@@ -9,6 +9,28 @@ import * as __TAURI_EVENT from "@tauri-apps/api/event";
 export const commands = {
 	/**  Facts about the running app. */
 	appInfo: () => typedError<AppInfo, ErrorBody>(__TAURI_INVOKE("app_info")),
+	/**  Lets the user choose an archive; `null` if the dialog was closed. */
+	archiveChoose: () => typedError<ArchiveFile | null, ErrorBody>(__TAURI_INVOKE("archive_choose")),
+	/**  Writes everything into an archive. */
+	archiveExport: (path: string, protection: ArchiveProtection, replace: boolean, channel: Channel<ArchiveProgress>) => typedError<ArchiveExport_Serialize, ErrorBody>(__TAURI_INVOKE("archive_export", { path, protection, replace, channel })),
+	/**  Lets the user choose a folder for envelopes; `null` if the dialog was closed. */
+	archiveFolder: () => typedError<ArchivePlace | null, ErrorBody>(__TAURI_INVOKE("archive_folder")),
+	/**  Takes an archive in. */
+	archiveImport: (path: string, secret: ArchiveSecret, takeSettings: boolean, channel: Channel<ArchiveProgress>) => typedError<ArchiveReport, ErrorBody>(__TAURI_INVOKE("archive_import", { path, secret, takeSettings, channel })),
+	/**  Leaves what such an import has added. */
+	archiveKeep: () => typedError<null, ErrorBody>(__TAURI_INVOKE("archive_keep")),
+	/**  Lets the user choose a file of keys; `null` if the dialog was closed. */
+	archiveKey: () => typedError<ArchivePlace | null, ErrorBody>(__TAURI_INVOKE("archive_key")),
+	/**  The import that was stopped or cut off. */
+	archivePending: () => typedError<PendingArchive | null, ErrorBody>(__TAURI_INVOKE("archive_pending")),
+	/**  Lets the user choose a place for a new file by a name to offer; `null` if the dialog was closed. */
+	archivePlace: (name: string) => typedError<ArchivePlace | null, ErrorBody>(__TAURI_INVOKE("archive_place", { name })),
+	/**  Says what importing an archive would do. */
+	archivePreview: (path: string, secret: ArchiveSecret, takeSettings: boolean, channel: Channel<ArchiveProgress>) => typedError<ArchiveReport, ErrorBody>(__TAURI_INVOKE("archive_preview", { path, secret, takeSettings, channel })),
+	/**  Stops the export or import under way. */
+	archiveStop: () => typedError<null, ErrorBody>(__TAURI_INVOKE("archive_stop")),
+	/**  Takes back what such an import has added. */
+	archiveUndo: () => typedError<ArchiveUndo, ErrorBody>(__TAURI_INVOKE("archive_undo")),
 	/**  Lets the user choose a backup file; `null` if the dialog was closed. */
 	backupChoose: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_choose")),
 	/**  Lets the user choose a backup file while no vault is open; `null` if the dialog was closed. */
@@ -116,6 +138,10 @@ export const commands = {
 	draftGet: (key: DraftKey) => typedError<string, ErrorBody>(__TAURI_INVOKE("draft_get", { key })),
 	/**  Keeps what is typed; an empty text is forgotten. */
 	draftPut: (key: DraftKey, text: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("draft_put", { key, text })),
+	/**  Writes a conversation as a folder of encrypted files, one for each message. */
+	envelopeExport: (id: ConversationId, folder: string) => typedError<EnvelopeExport, ErrorBody>(__TAURI_INVOKE("envelope_export", { id, folder })),
+	/**  Reads a folder of encrypted files as a new conversation. */
+	envelopeImport: (folder: string, key: EnvelopeKey, contextId: ContextId) => typedError<EnvelopeImport_Serialize, ErrorBody>(__TAURI_INVOKE("envelope_import", { folder, key, contextId })),
 	/**  Every feature that has a flag. */
 	featureList: () => typedError<FeatureInfo[], ErrorBody>(__TAURI_INVOKE("feature_list")),
 	/**  Every job with its last and its next run. */
@@ -290,6 +316,165 @@ export type AppInfo = {
 	globalShortcut: Availability,
 	/**  The command to bind where it does not. */
 	quickChatCommand: string,
+};
+
+/**  How many there are of each kind. */
+export type ArchiveCounts = {
+	/**  The settings: 1, or 0. */
+	settings: number,
+	/**  Presets of the user, and built-in ones that were edited. */
+	presets: number,
+	/**  Providers, without their keys. */
+	providers: number,
+	/**  Model files, by reference. */
+	modelFiles: number,
+	/**  Wordings of personas. */
+	revisions: number,
+	/**  Companions. */
+	contexts: number,
+	/**  Conversations. */
+	conversations: number,
+	/**  Messages on all branches. */
+	messages: number,
+	/**  Receipts of replies. */
+	receipts: number,
+	/**  Summaries. */
+	summaries: number,
+	/**  Values of the state. */
+	stateValues: number,
+};
+
+/**  An archive that was written and read back. */
+export type ArchiveExport = ArchiveExport_Serialize | ArchiveExport_Deserialize;
+
+/**  An archive that was written and read back. */
+export type ArchiveExport_Deserialize = {
+	/**  Its path. */
+	path: string,
+	/**  Its size. */
+	sizeBytes: number,
+	/**  What is in it. */
+	counts: ArchiveCounts,
+	/**  Where the key is that was made for it. */
+	keyPath?: string | null,
+};
+
+/**  An archive that was written and read back. */
+export type ArchiveExport_Serialize = {
+	/**  Its path. */
+	path: string,
+	/**  Its size. */
+	sizeBytes: number,
+	/**  What is in it. */
+	counts: ArchiveCounts,
+	/**  Where the key is that was made for it. */
+	keyPath: string | null,
+};
+
+/**  An archive that the user chose. */
+export type ArchiveFile = {
+	/**  Its path. */
+	path: string,
+	/**  What opens it. */
+	lock: ArchiveLock,
+	/**  Its size. */
+	sizeBytes: number,
+};
+
+/**  What is not taken over, for one reason. */
+export type ArchiveKept = {
+	/**  `different`, `inTrash`, `hangs`, `elsewhere` or `conversationKept`. */
+	reason: string,
+	/**  How many. */
+	counts: ArchiveCounts,
+};
+
+/**  What an archive is sealed to. */
+export type ArchiveLock = 
+/**  A passphrase. */
+"passphrase" | 
+/**  The key in a key file. */
+"keyFile";
+
+/**  A place that the user chose. */
+export type ArchivePlace = {
+	/**  Its path. */
+	path: string,
+	/**  Something stands there. */
+	exists: boolean,
+};
+
+/**  How far a step is. */
+export type ArchiveProgress = {
+	/**  What is being done. */
+	step: ArchiveStep,
+	/**  Records done of it. */
+	done: number,
+	/**  Out of how many. */
+	of: number,
+};
+
+/**  What a new archive is sealed to. It has no `Debug`. */
+export type ArchiveProtection = 
+/**  A passphrase of at least 8 characters. */
+{ kind: "passphrase"; 
+/**  It. */
+passphrase: string } | 
+/**  A key that is made for it. */
+{ kind: "newKey"; 
+/**  Where its key file is written. */
+keyPath: string } | 
+/**  A key that the user has already. */
+{ kind: "keyFile"; 
+/**  Its key file. */
+keyPath: string };
+
+/**  What an import would do, or has done. */
+export type ArchiveReport = {
+	/**  When the archive was written. */
+	exportedAt: string,
+	/**  By which version of the app. */
+	appVersion: string,
+	/**  What is in it. */
+	counts: ArchiveCounts,
+	/**  What is added. */
+	added: ArchiveCounts,
+	/**  What the vault has just so. */
+	same: ArchiveCounts,
+	/**  What stays as it is in the vault. */
+	kept: ArchiveKept[],
+	/**  Plug-ins that were installed where it was written, and are not here. */
+	missingPlugins: string[],
+};
+
+/**  What opens an archive. It has no `Debug`. */
+export type ArchiveSecret = 
+/**  Its passphrase. */
+{ kind: "passphrase"; 
+/**  It. */
+passphrase: string } | 
+/**  Its key. */
+{ kind: "keyFile"; 
+/**  The key file. */
+keyPath: string };
+
+/**  What is being done with an archive. */
+export type ArchiveStep = 
+/**  Writing it. */
+"writing" | 
+/**  Reading back what was written. */
+"proving" | 
+/**  Looking through it. */
+"checking" | 
+/**  Taking it in. */
+"importing";
+
+/**  What undoing an import has done. */
+export type ArchiveUndo = {
+	/**  Things that are gone again; a conversation counts as one. */
+	removed: number,
+	/**  Things that were used since, and stay. */
+	kept: number,
 };
 
 /**  Whether the global shortcut works. */
@@ -1299,6 +1484,46 @@ export type EngineNoticeKind =
 /**  It freed its model after a while without a request. */
 "unloaded";
 
+/**  A conversation that was written as a folder of envelopes. */
+export type EnvelopeExport = {
+	/**  The folder. */
+	path: string,
+	/**  Files in it, one for each message. */
+	files: number,
+};
+
+/**  A conversation that was read from a folder of envelopes. */
+export type EnvelopeImport = EnvelopeImport_Serialize | EnvelopeImport_Deserialize;
+
+/**  A conversation that was read from a folder of envelopes. */
+export type EnvelopeImport_Deserialize = {
+	/**  The new conversation. */
+	conversation: Conversation_Deserialize,
+	/**  Messages in it. */
+	messages: number,
+	/**  Names of files that are no envelopes, the first 20. */
+	skipped: string[],
+};
+
+/**  A conversation that was read from a folder of envelopes. */
+export type EnvelopeImport_Serialize = {
+	/**  The new conversation. */
+	conversation: Conversation_Serialize,
+	/**  Messages in it. */
+	messages: number,
+	/**  Names of files that are no envelopes, the first 20. */
+	skipped: string[],
+};
+
+/**  What opens envelopes. It has no `Debug`. */
+export type EnvelopeKey = 
+/**  The key of this vault: it wrote them. */
+{ kind: "vault" } | 
+/**  The SHA-256 of a string that another program was configured with. */
+{ kind: "text"; 
+/**  The string. */
+text: string };
+
 /**  An error as it leaves a face. */
 export type ErrorBody = {
 	/**  What kind of error. */
@@ -1381,6 +1606,16 @@ export type ErrorCode =
 "vault_in_use" | 
 /**  A recovery code may not be written to this place, where it would lie beside the vault. */
 "place_refused" | 
+/**  The file is no archive, or is not what was written; nothing of it was taken over. */
+"archive_invalid" | 
+/**  The passphrase or key file does not open the archive, or it was sealed to the other of the two. */
+"archive_locked" | 
+/**  The archive was written by a newer version. */
+"archive_too_new" | 
+/**  A file stands where a new one was to be written. */
+"file_exists" | 
+/**  An import was interrupted and has to be finished or undone first. */
+"import_pending" | 
 /**  Reading or writing the vault failed; what was acknowledged before is safe. */
 "storage" | 
 /**  The disk is full. */
@@ -1959,6 +2194,16 @@ id: MessageId } |
 { from: "provider"; 
 /**  Its name. */
 name: string };
+
+/**  An import that was stopped or cut off. */
+export type PendingArchive = {
+	/**  The archive's file. */
+	path: string,
+	/**  When it was begun. */
+	startedAt: string,
+	/**  It is being undone, and can no longer go on. */
+	isUndoing: boolean,
+};
 
 /**  What could be better about a persona. */
 export type PersonaAdvice = PersonaAdvice_Serialize | PersonaAdvice_Deserialize;

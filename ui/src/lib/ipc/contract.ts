@@ -84,7 +84,7 @@ export type Contract = Agreed<
     Read<Rust.Citation, Memory.Citation>,
     Read<Rust.ArchivePlace, Archive.ArchivePlace>,
     Read<Rust.ArchiveFile, Archive.ArchiveFile>,
-    Read<Rust.ArchiveExport, Archive.ArchiveExport>,
+    Read<Rust.ArchiveExport_Serialize, Archive.ArchiveExport>,
     Read<Rust.ArchiveReport, Archive.ArchiveReport>,
     Read<Rust.ArchiveProgress, Archive.ArchiveProgress>,
     Read<Rust.PendingArchive, Archive.PendingArchive>,

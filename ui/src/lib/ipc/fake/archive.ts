@@ -78,7 +78,7 @@ export class FakeArchive {
     for (const step of steps) {
       for (let done = 0; done <= 3_600; done += 600) {
         onProgress({ step, done, of: 3_600 });
-        await new Promise((resolve) => setTimeout(resolve, 40));
+        await new Promise((resolve) => setTimeout(resolve, 120));
         if (this.stopped) throw failure('storage', 'the work was stopped as asked');
       }
     }
