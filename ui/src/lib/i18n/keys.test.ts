@@ -76,10 +76,12 @@ describe('texts', () => {
   });
 
   it('names every error code of the core, with what to do', () => {
-    const codes =
-      /type ErrorCode =([^;]+);/
-        .exec(readFileSync('src/lib/ipc/types.ts', 'utf8'))?.[1]
-        ?.match(/'(\w+)'/g) ?? [];
+    const codes = ['types', 'archive'].flatMap(
+      (name) =>
+        /type \w*ErrorCode =([^;]+);/
+          .exec(readFileSync(`src/lib/ipc/${name}.ts`, 'utf8'))?.[1]
+          ?.match(/'(\w+)'/g) ?? [],
+    );
     expect(codes.length).toBeGreaterThan(30);
     for (const quoted of codes) {
       const code = quoted.replaceAll("'", '');

@@ -1,6 +1,10 @@
 /** Archives: everything in one file, and conversations as folders of encrypted files. */
 import type { Conversation } from './types';
 
+/** What can be wrong with an archive, or stand against it. */
+export type ArchiveErrorCode =
+  'archive_invalid' | 'archive_locked' | 'archive_too_new' | 'file_exists' | 'import_pending';
+
 /** How many there are of each kind. */
 export interface ArchiveCounts {
   settings: number;

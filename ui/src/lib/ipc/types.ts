@@ -1,7 +1,5 @@
-/**
- * What crosses the border to Rust, in the wording of serde (camelCase). Mirrors
- * `crates/domain` and the types of the commands beside it.
- */
+/** What crosses the border to Rust, in serde's wording. Mirrors `crates/domain` and the commands. */
+import type { ArchiveErrorCode } from './archive';
 import type { Noun } from './bindings';
 import type { CareCard } from './care';
 import type { LockSettings } from './keys';
@@ -52,11 +50,7 @@ export type ErrorCode =
   | 'move_refused'
   | 'vault_in_use'
   | 'place_refused'
-  | 'archive_invalid'
-  | 'archive_locked'
-  | 'archive_too_new'
-  | 'file_exists'
-  | 'import_pending'
+  | ArchiveErrorCode
   | 'storage'
   | 'disk_full'
   | 'internal';
