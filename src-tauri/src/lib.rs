@@ -6,6 +6,7 @@ mod bindings;
 pub mod commands;
 mod error;
 pub mod events;
+mod mcp;
 mod notify;
 mod options;
 #[cfg(debug_assertions)]
@@ -16,6 +17,7 @@ mod tray;
 mod window;
 mod words;
 
+pub use mcp::serve as serve_mcp;
 pub use options::{Options, Task};
 
 use evenkeel_service::{Service, ServiceOptions, VaultState};
@@ -49,13 +51,18 @@ pub fn run(options: Options) -> Result<(), tauri::Error> {
             start(app.handle(), &service_options, quick)?;
             Ok(())
         })
-        .build(tauri::generate_context!())?;
+        .build(context())?;
     app.run(|app, event| {
         if let RunEvent::Exit = event {
             tauri::async_runtime::block_on(app.state::<Shell>().service.shutdown());
         }
     });
     Ok(())
+}
+
+/// What was built into the app: its pages and its name. In one place, so that they are built in once.
+fn context() -> tauri::Context {
+    tauri::generate_context!()
 }
 
 fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn std::error::Error>> {

@@ -18,6 +18,8 @@ struct Arguments {
 enum Subtask {
     /// Opens the small window; bind this to a key where the desktop has no global shortcuts.
     Quick,
+    /// Serves other programs over standard input and output by the Model Context Protocol; they start it themselves.
+    Mcp,
     /// Runs the built-in model server; started by the app itself.
     #[command(hide = true)]
     Engine,
@@ -30,6 +32,8 @@ pub enum Task {
     Window,
     /// Open the small window.
     Quick,
+    /// Serve another program by MCP.
+    Mcp,
     /// Be the engine.
     Engine,
 }
@@ -51,6 +55,7 @@ impl Options {
         let task = match arguments.task {
             None => Task::Window,
             Some(Subtask::Quick) => Task::Quick,
+            Some(Subtask::Mcp) => Task::Mcp,
             Some(Subtask::Engine) => Task::Engine,
         };
         let home = || dirs::data_dir().unwrap_or_else(|| PathBuf::from(".")).join("evenkeel");

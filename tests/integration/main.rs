@@ -20,6 +20,8 @@ mod jobs;
 mod key_slots;
 mod keyring;
 mod lifetime;
+mod mcp;
+mod mcp_process;
 mod memory;
 mod model_files;
 mod package;

@@ -43,6 +43,8 @@ codes! {
     Busy = "busy",
     /// The context has expired and can only be read; extending it makes it answer again.
     ContextExpired = "context_expired",
+    /// The program that asks may not do this; `details.client` names it.
+    NotPermitted = "not_permitted",
     /// No model has been chosen yet.
     NoModel = "no_model",
     /// The context may use models on this machine only, and the chosen one is elsewhere.

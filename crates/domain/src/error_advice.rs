@@ -12,6 +12,7 @@ impl ErrorCode {
             Self::LimitReached => "Delete what is no longer needed, or raise the limit in the settings.",
             Self::Busy => "Wait until the reply has ended, or stop it.",
             Self::ContextExpired => "Extend the context, then do it again.",
+            Self::NotPermitted => "Allow it in Settings, Connections, if the program is to do this.",
             Self::NoModel => "Choose a model in Settings, Providers.",
             Self::LocalOnly => "Choose a model on this machine, or allow others in the context's settings.",
             Self::PromptTooLarge => {

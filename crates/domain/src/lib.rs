@@ -4,6 +4,7 @@
 mod advice;
 mod care;
 mod chat;
+mod connection;
 mod context;
 mod conversation;
 mod error;
@@ -34,6 +35,7 @@ mod trash;
 pub use advice::{Advice, AdviceKind, PersonaField, advise, advise_reply, longest_reply};
 pub use care::{CareCard, CareSign, Contact, Helpline, HelplineKind, helplines, region_of, signs};
 pub use chat::{ChatEvent, Leaving, SendRequest, TokenMeter};
+pub use connection::{Access, AccessKind, Connection, ConnectionGrant};
 pub use context::{Context, ContextDraft, ContextPatch, ContextPlace, ContextQuery, ContextSort, Revision, RevisionUse};
 pub use conversation::{
     AgentShare, ComposerDraft, Conversation, ConversationPlace, ConversationQuery, ConversationStatistics, DraftKey, TitleSource,
@@ -53,7 +55,7 @@ pub use lifetime::{
 };
 pub use limits::{FieldError, Limits};
 pub use memory::{Evidence, StateSource, StateValue, Summary};
-pub use message::{Citation, Message, MessageStatus, Role, TokenCount, Usage, Vote, beginning};
+pub use message::{Citation, Message, MessageQuery, MessageSelection, MessageStatus, Role, TokenCount, Usage, Vote, beginning};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use phrase::plain_word;
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};

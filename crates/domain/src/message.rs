@@ -1,6 +1,7 @@
 //! Messages: the nodes of a conversation's tree.
 
-use crate::{ContextId, ConversationId, MessageId, ModelChoice, RevisionId};
+use crate::limits::page;
+use crate::{ContextId, ConversationId, FieldError, MessageId, ModelChoice, RevisionId};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -170,4 +171,42 @@ pub fn beginning(text: &str, most: usize) -> String {
         _ => {}
     }
     begun
+}
+
+/// Which messages of a context to list, and which page of them: on every branch, in order of birth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageQuery {
+    /// The context whose conversations they are in.
+    pub context_id: ContextId,
+    /// Only those of this conversation.
+    pub conversation_id: Option<ConversationId>,
+    /// The newest first.
+    pub newest_first: bool,
+    /// The page, from 1.
+    pub page: u32,
+    /// Messages a page, 1–500.
+    pub page_size: u32,
+}
+
+impl MessageQuery {
+    /// Checks page and page size.
+    ///
+    /// # Errors
+    /// The first that is outside, with value and range.
+    pub fn check(&self) -> Result<(), FieldError> {
+        page(self.page, self.page_size)
+    }
+}
+
+/// Messages of a context: those that every wish names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageSelection {
+    /// The context whose conversations they are in.
+    pub context_id: ContextId,
+    /// Only those of this conversation.
+    pub conversation_id: Option<ConversationId>,
+    /// Only those with these ids.
+    pub ids: Option<Vec<MessageId>>,
+    /// Only those that were stored before this time.
+    pub older_than: Option<DateTime<Utc>>,
 }

@@ -24,7 +24,7 @@ use evenkeel_domain::{
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::EventStream;
 use evenkeel_store::{StoreError, WriteHandle};
-use plan::{Plan, counted};
+use plan::{Manner, Plan, counted};
 use receipt::asked;
 pub(crate) use receipt::asked_then;
 use replies::Turn;
@@ -87,6 +87,17 @@ impl Service {
         request: SendRequest,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
+        self.chat_send_as(request, true, sink).await
+    }
+
+    /// The same; without `reminds`, the persona is not called to mind near the end of the request, whatever the context is
+    /// set to.
+    pub(crate) async fn chat_send_as(
+        &self,
+        request: SendRequest,
+        reminds: bool,
+        sink: impl Fn(ChatEvent) + Send + Sync + 'static,
+    ) -> Result<(), ServiceError> {
         // The turn is taken before anything is read: what is read must not change under the plan.
         let known = self.conversation_of(&request).await;
         let typed = match &request {
@@ -96,7 +107,7 @@ impl Service {
         let begun = known.and_then(|known| Ok((known, known.map(|id| self.replies().begin(id)).transpose()?)));
         let planned = async {
             let (known, turn) = begun?;
-            let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known, None));
+            let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known, Manner { reminds, trial: None }));
             size?;
             Ok::<_, ServiceError>((plan?, turn))
         };

@@ -173,6 +173,45 @@ impl Service {
         self.delete_those(move |r| r.conversations_of_context(context)).await
     }
 
+    /// Puts all conversations of a context into the trash, or one of them; gives how many messages went with them.
+    ///
+    /// # Errors
+    /// There is no such context, the conversation is not one of its, or a reply is being written in one of them.
+    pub(crate) async fn conversations_clear(
+        &self,
+        context: ContextId,
+        conversation: Option<ConversationId>,
+    ) -> Result<u32, ServiceError> {
+        let gone = match conversation {
+            Some(id) => self.conversation_delete(vec![id]).await?,
+            None => self.conversation_clear(context).await?,
+        };
+        let count = move |r: &ReadHandle<'_>| {
+            let mut messages = 0_u32;
+            for id in gone {
+                messages = messages.saturating_add(r.conversation(id)?.map_or(0, |gone| gone.message_count));
+            }
+            Ok(messages)
+        };
+        self.session()?.read(count).await
+    }
+
+    /// Conversations of a context, the newest activity first.
+    pub(crate) async fn conversations_of(&self, context: ContextId, limit: u32) -> Result<Vec<Conversation>, ServiceError> {
+        self.session()?.read(move |r| r.conversations(Some(context), limit, 0)).await
+    }
+
+    /// The conversation of a context in which something was said last.
+    pub(crate) async fn conversation_newest(&self, context: ContextId) -> Result<Option<Conversation>, ServiceError> {
+        self.session()?.read(move |r| r.newest_conversation(context)).await
+    }
+
+    /// A conversation of the vault that is not in the trash.
+    pub(crate) async fn conversation_kept(&self, id: ConversationId) -> Result<Option<Conversation>, ServiceError> {
+        let found = self.session()?.read(move |r| r.conversation(id)).await?;
+        Ok(found.filter(|conversation| conversation.deleted_at.is_none()))
+    }
+
     /// Puts into the trash what is found, once the turn of each has been taken; what is not found any
     /// more then, or only then, stays.
     async fn delete_those(
@@ -190,7 +229,7 @@ impl Service {
         session.write(trash).await
     }
 
-    fn turns(&self, ids: &[ConversationId]) -> Result<Vec<Turn>, ServiceError> {
+    pub(crate) fn turns(&self, ids: &[ConversationId]) -> Result<Vec<Turn>, ServiceError> {
         ids.iter().map(|id| self.replies().begin(*id)).collect()
     }
 

@@ -8,6 +8,7 @@ mod care;
 mod chat;
 mod clock;
 mod composer;
+mod connection;
 mod context;
 mod conversation;
 mod data;
@@ -50,8 +51,10 @@ pub use backup::{
     VaultCounts,
 };
 pub use clock::{Clock, SystemClock};
+pub use connection::ConnectionSetup;
 pub use data::{DataSummary, KindUse};
 pub use error::ServiceError;
+pub use evenkeel_mcp::McpError;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;

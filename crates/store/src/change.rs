@@ -32,11 +32,13 @@ pub enum Noun {
     State,
     /// What the app remembers of itself, such as its running time; the change's id is the key.
     AppState,
+    /// Another program that uses the companions; the change's id is its name.
+    Connection,
 }
 
 impl Noun {
     /// Every noun.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Context,
         Self::Preset,
         Self::Conversation,
@@ -49,6 +51,7 @@ impl Noun {
         Self::Summary,
         Self::State,
         Self::AppState,
+        Self::Connection,
     ];
 
     /// The noun in a sentence.
@@ -67,6 +70,7 @@ impl Noun {
             Self::Summary => "summary",
             Self::State => "value of the state",
             Self::AppState => "state of the app",
+            Self::Connection => "connection",
         }
     }
 }

@@ -37,6 +37,7 @@ pub use store::Store;
 pub use table::app_state::state_key;
 pub use table::draft::{DraftOwner, ReplyDraft};
 pub use table::lifetime::Lifetime;
+pub use table::message_page::SelectedMessage;
 pub use table::model_file::ModelFile;
 pub use table::portion::Purge;
 pub use table::state::{StatePlace, ToldValue};

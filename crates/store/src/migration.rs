@@ -26,6 +26,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0008_recall", sql: include_str!("../migrations/0008_recall.sql") },
     Migration { name: "0009_strategy_states", sql: include_str!("../migrations/0009_strategy_states.sql") },
     Migration { name: "0010_forgetting", sql: include_str!("../migrations/0010_forgetting.sql") },
+    Migration { name: "0011_connections", sql: include_str!("../migrations/0011_connections.sql") },
 ];
 
 /// The schema this build reads and writes.

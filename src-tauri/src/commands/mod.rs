@@ -4,6 +4,7 @@ pub mod archive;
 pub mod backup;
 pub mod care;
 pub mod chat;
+pub mod connection;
 pub mod context;
 pub mod conversation;
 pub mod data;

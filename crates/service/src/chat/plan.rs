@@ -61,6 +61,14 @@ pub(crate) struct Trial {
     pub strategy: Option<StrategyChoice>,
 }
 
+/// How an answer is wished for.
+pub(crate) struct Manner {
+    /// The persona may be called to mind near the end of the request.
+    pub reminds: bool,
+    /// It is only looked at.
+    pub trial: Option<Trial>,
+}
+
 /// What a prompt is built from.
 struct Material<'a> {
     past: &'a Past,
@@ -94,20 +102,20 @@ impl<'a> Question<'a> {
 }
 
 impl Service {
-    /// Decides everything; writes nothing. `known` is the conversation, where there is one; `strategy` is tried in place
-    /// of the context's own.
+    /// Decides everything; writes nothing. `known` is the conversation, where there is one.
     pub(crate) async fn plan(
         &self,
         request: SendRequest,
         known: Option<ConversationId>,
-        trial: Option<Trial>,
+        manner: Manner,
     ) -> Result<Plan, ServiceError> {
         if let SendRequest::New { text, .. } | SendRequest::Edit { text, .. } = &request {
             self.check_text(text)?;
         }
         let session = self.session()?;
-        let asks_embedder = trial.is_none();
-        let found = self.found(&session, &request, known, trial.and_then(|trial| trial.strategy)).await?;
+        let asks_embedder = manner.trial.is_none();
+        let mut found = self.found(&session, &request, known, manner.trial.and_then(|trial| trial.strategy)).await?;
+        found.context.maintain_personality &= manner.reminds;
         self.check_found(&request, &found)?;
         let mut chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
         let (new_text, typed) = match request {

@@ -1,6 +1,6 @@
 //! What would be sent, without sending it.
 
-use super::plan::{Plan, Trial};
+use super::plan::{Manner, Plan, Trial};
 use super::receipt::asked;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{Compared, ErrorCode, FieldError, Preview, ProviderKind, SendRequest, StrategyChoice};
@@ -53,7 +53,7 @@ impl Service {
     async fn previewed(&self, request: SendRequest, strategy: Option<StrategyChoice>) -> Result<Preview, ServiceError> {
         let known = self.conversation_of(&request).await?;
         let session = self.session()?;
-        let mut plan = self.plan(request, known, Some(Trial { strategy })).await?;
+        let mut plan = self.plan(request, known, Manner { reminds: true, trial: Some(Trial { strategy }) }).await?;
         self.refit(&session, &mut plan).await?;
         preview(&plan)
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod archives;
+mod connections;
 mod context_life;
 mod conversation_life;
 mod counting;

@@ -1,5 +1,6 @@
 import type { ArchiveBackend } from './archive';
 import type { CareBackend } from './care';
+import type { ConnectionBackend } from './connections';
 import type { KeysBackend } from './keys';
 import type { LifeBackend } from './life';
 import type { MemoryBackend } from './memory';
@@ -15,7 +16,8 @@ export type Unlisten = () => void;
  * `ErrorBody` (see `error.ts`).
  */
 export interface Backend
-  extends ArchiveBackend, CareBackend, KeysBackend, LifeBackend, MemoryBackend, UpkeepBackend {
+  extends ArchiveBackend, CareBackend, ConnectionBackend, KeysBackend, LifeBackend, MemoryBackend,
+    UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;
   /** Makes a new recovery code in place of one that was never typed back. */

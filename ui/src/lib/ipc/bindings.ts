@@ -63,6 +63,18 @@ export const commands = {
 	chatSend: (request: SendRequest_Deserialize, channel: Channel<ChatEvent_Deserialize>) => typedError<null, ErrorBody>(__TAURI_INVOKE("chat_send", { request, channel })),
 	/**  Stops the reply of a conversation; what has arrived is kept. */
 	chatStop: (conversationId: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("chat_stop", { conversationId })),
+	/**  Empties the log. */
+	connectionClearLog: () => typedError<null, ErrorBody>(__TAURI_INVOKE("connection_clear_log")),
+	/**  Forgets a program and what was decided about it. */
+	connectionForget: (name: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("connection_forget", { name })),
+	/**  Every program that has used the companions. */
+	connectionList: () => typedError<Connection_Serialize[], ErrorBody>(__TAURI_INVOKE("connection_list")),
+	/**  What programs did, the newest first, of one of them or of all. */
+	connectionLog: (name: string | null, limit: number) => typedError<Access_Serialize[], ErrorBody>(__TAURI_INVOKE("connection_log", { name, limit })),
+	/**  Decides what a program may do. */
+	connectionSetGrant: (name: string, grant: ConnectionGrant_Deserialize) => typedError<Connection_Serialize, ErrorBody>(__TAURI_INVOKE("connection_set_grant", { name, grant })),
+	/**  How another program starts the server. */
+	connectionSetup: () => __TAURI_INVOKE<ConnectionSetup>("connection_setup"),
 	/**  What could be better about a persona that is being written. */
 	contextAdvice: (draft: PersonaDraft_Deserialize, model: ModelChoice | null) => typedError<PersonaAdvice_Serialize[], ErrorBody>(__TAURI_INVOKE("context_advice", { draft, model })),
 	/**  Makes a context. */
@@ -296,6 +308,66 @@ export const events = {
 };
 
 /* Types */
+/**  One thing that another program did, or was refused. */
+export type Access = Access_Serialize | Access_Deserialize;
+
+/**  What another program did. */
+export type AccessKind = 
+/**  It read contexts. */
+"readContexts" | 
+/**  It read presets. */
+"readPresets" | 
+/**  It read messages. */
+"readMessages" | 
+/**  It sent a message and had it answered. */
+"chat" | 
+/**  It made or changed a context. */
+"changeContext" | 
+/**  It deleted a context. */
+"deleteContext" | 
+/**  It made or changed a preset. */
+"changePreset" | 
+/**  It deleted or hid a preset. */
+"deletePreset" | 
+/**  It deleted messages. */
+"deleteMessages";
+
+/**  One thing that another program did, or was refused. */
+export type Access_Deserialize = {
+	/**  The program's name. */
+	client: string,
+	/**  What it did. */
+	kind: AccessKind,
+	/**  The context that it was about, while that is there. */
+	contextId?: ContextId | null,
+	/**  That context's name, as it is now. */
+	contextName?: string | null,
+	/**  To how many of them. */
+	count: number,
+	/**  It was not allowed to, and nothing was done. */
+	isRefused: boolean,
+	/**  When. */
+	at: string,
+};
+
+/**  One thing that another program did, or was refused. */
+export type Access_Serialize = {
+	/**  The program's name. */
+	client: string,
+	/**  What it did. */
+	kind: AccessKind,
+	/**  The context that it was about, while that is there. */
+	contextId: ContextId | null,
+	/**  That context's name, as it is now. */
+	contextName: string | null,
+	/**  To how many of them. */
+	count: number,
+	/**  It was not allowed to, and nothing was done. */
+	isRefused: boolean,
+	/**  When. */
+	at: string,
+};
+
 /**  What an agent contributed to a conversation. */
 export type AgentShare = {
 	/**  The context that answered. */
@@ -733,6 +805,72 @@ export type Compared_Serialize = {
 	preview: Preview_Serialize | null,
 	/**  Why not. */
 	error: ErrorBody | null,
+};
+
+/**  A program that has used the companions. */
+export type Connection = Connection_Serialize | Connection_Deserialize;
+
+/**  What another program may do. As it begins, it reads what is not local only, and does nothing else. */
+export type ConnectionGrant = ConnectionGrant_Serialize | ConnectionGrant_Deserialize;
+
+/**  What another program may do. As it begins, it reads what is not local only, and does nothing else. */
+export type ConnectionGrant_Deserialize = {
+	/**  It may do nothing at all. */
+	isBlocked: boolean,
+	/**  It may make, change and delete contexts and presets, and delete messages. */
+	mayChange: boolean,
+	/**  It may send messages, which are answered by the context's own model. */
+	mayChat: boolean,
+	/**  Only these contexts, at most 1,000; `None` = every one that is not local only. */
+	contexts?: ContextId[] | null,
+};
+
+/**  What another program may do. As it begins, it reads what is not local only, and does nothing else. */
+export type ConnectionGrant_Serialize = {
+	/**  It may do nothing at all. */
+	isBlocked: boolean,
+	/**  It may make, change and delete contexts and presets, and delete messages. */
+	mayChange: boolean,
+	/**  It may send messages, which are answered by the context's own model. */
+	mayChat: boolean,
+	/**  Only these contexts, at most 1,000; `None` = every one that is not local only. */
+	contexts: ContextId[] | null,
+};
+
+/**  How another program starts the server. */
+export type ConnectionSetup = {
+	/**  The program to start. */
+	command: string,
+	/**  Its arguments. */
+	args: string[],
+};
+
+/**  A program that has used the companions. */
+export type Connection_Deserialize = {
+	/**  The name that it gives itself, 1–120 characters; nothing proves it. */
+	name: string,
+	/**  The version that it named last. */
+	version: string,
+	/**  What it may do. */
+	grant: ConnectionGrant_Deserialize,
+	/**  When it was first there. */
+	firstSeenAt: string,
+	/**  When it was last there, to the minute. */
+	lastSeenAt: string,
+};
+
+/**  A program that has used the companions. */
+export type Connection_Serialize = {
+	/**  The name that it gives itself, 1–120 characters; nothing proves it. */
+	name: string,
+	/**  The version that it named last. */
+	version: string,
+	/**  What it may do. */
+	grant: ConnectionGrant_Serialize,
+	/**  When it was first there. */
+	firstSeenAt: string,
+	/**  When it was last there, to the minute. */
+	lastSeenAt: string,
 };
 
 /**  How to reach a helpline. */
@@ -1546,6 +1684,8 @@ export type ErrorCode =
 "busy" | 
 /**  The context has expired and can only be read; extending it makes it answer again. */
 "context_expired" | 
+/**  The program that asks may not do this; `details.client` names it. */
+"not_permitted" | 
 /**  No model has been chosen yet. */
 "no_model" | 
 /**  The context may use models on this machine only, and the chosen one is elsewhere. */
@@ -2143,7 +2283,9 @@ export type Noun =
 /**  The values that were told in a conversation; the change's id is the conversation's. */
 "state" | 
 /**  What the app remembers of itself, such as its running time; the change's id is the key. */
-"appState";
+"appState" | 
+/**  Another program that uses the companions; the change's id is its name. */
+"connection";
 
 /**  What kind of model is offered at first run. */
 export type OfferKind = 

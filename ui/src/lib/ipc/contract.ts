@@ -4,6 +4,7 @@
  */
 import type * as Archive from './archive';
 import type * as Rust from './bindings';
+import type * as Connections from './connections';
 import type * as Keys from './keys';
 import type * as Life from './life';
 import type * as Memory from './memory';
@@ -94,6 +95,10 @@ export type Contract = Agreed<
     Taken<Archive.ArchiveProtection, Rust.ArchiveProtection>,
     Taken<Archive.ArchiveSecret, Rust.ArchiveSecret>,
     Taken<Archive.EnvelopeKey, Rust.EnvelopeKey>,
+    Read<Rust.Connection_Serialize, Connections.Connection>,
+    Read<Rust.Access_Serialize, Connections.Access>,
+    Read<Rust.ConnectionSetup, Connections.ConnectionSetup>,
+    Taken<Connections.ConnectionGrant, Rust.ConnectionGrant_Deserialize>,
     Taken<Window.UnlockMethod, Rust.UnlockMethod>,
     Taken<Window.RecoveryWords, Rust.RecoveryWords>,
     Taken<Keys.RootSecrets, Rust.RootSecrets_Deserialize>,

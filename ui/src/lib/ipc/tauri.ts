@@ -6,6 +6,7 @@ import type { CareBackend } from './care';
 import { BackendError, errorBody } from './error';
 import { archiveCalls } from './tauri-archive';
 import { keyCalls } from './tauri-keys';
+import { connectionCalls } from './tauri-connections';
 import { lifeCalls } from './tauri-life';
 import { memoryCalls } from './tauri-memory';
 import { whole } from './text';
@@ -53,6 +54,7 @@ export function tauriBackend(): Backend {
     ...keyCalls(call),
     ...lifeCalls(call),
     ...memoryCalls(call),
+    ...connectionCalls(call),
 
     chatSend: (request, onEvent) => {
       const channel = new Channel<ChatEvent>();

@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'limit_reached'
   | 'busy'
   | 'context_expired'
+  | 'not_permitted'
   | 'no_model'
   | 'local_only'
   | 'prompt_too_large'

@@ -5,6 +5,7 @@ import type { Context, ErrorBody, ModelChoice, VaultPhase } from '../ipc/types';
 import { Advice } from './advice.svelte';
 import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
+import { Connections } from './connections.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
 import { readFirst, readRest } from './entry';
@@ -48,6 +49,7 @@ export class App {
   readonly clock = new Clock();
   readonly upkeep: Upkeep;
   readonly prompting: Prompting;
+  readonly connections: Connections;
   readonly quick: QuickChat;
   /** This is the small window, which may ask little. */
   readonly isQuick: boolean;
@@ -87,6 +89,7 @@ export class App {
     });
     this.upkeep = new Upkeep(backend, this.settings);
     this.prompting = new Prompting(backend);
+    this.connections = new Connections(backend);
     this.news = new News(this);
     this.quick = new QuickChat(this, backend);
     this.chat.keepsDrafts = !isQuick;
@@ -162,6 +165,7 @@ export class App {
     this.upkeep.forget();
     this.prompting.forget();
     this.keys.forget();
+    this.connections.forget();
   }
 
   /** Reads everything anew after another vault took the place of the open one, or none did. */

@@ -84,5 +84,6 @@ export class News {
     if (changed.has('modelFile')) await app.providers.restock();
     await app.upkeep.follow(changed);
     await app.prompting.follow(changed);
+    await app.connections.follow(changed);
   }
 }

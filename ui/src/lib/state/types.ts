@@ -1,5 +1,12 @@
 /** The nouns as components see them; components never reach into `ipc`. */
 export type {
+  Access,
+  AccessKind,
+  Connection,
+  ConnectionGrant,
+  ConnectionSetup,
+} from '../ipc/connections';
+export type {
   AppInfo,
   ArchiveCounts,
   ArchiveExport,

@@ -13,6 +13,7 @@ import type { Call } from '../quick';
 import { archiveCalls } from './archive';
 import { careCalls } from './care';
 import { FakeChat } from './chat';
+import { connectionCalls } from './connections';
 import { contextCalls } from './contexts';
 import { conversationCalls } from './conversations';
 import { seedLife } from './demo';
@@ -179,6 +180,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...providerCalls(world, open),
     ...modelCalls(world, open),
     ...memoryCalls(world, open),
+    ...connectionCalls(world, open),
     ...careCalls(world),
     ...archiveCalls(world, open),
     ...upkeepCalls(world, upkeep, vault, open),

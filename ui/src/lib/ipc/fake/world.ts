@@ -10,6 +10,7 @@ import type {
 } from '../types';
 import { failure } from '../error';
 import type { RevisionUse } from '../life';
+import { FakeConnections } from './connections';
 import { FakeMemory } from './memory';
 import { SMALL } from './models';
 import { at, contextOf, expiry, presets, providers, settings } from './seed';
@@ -38,6 +39,8 @@ export class World {
   settings: Settings = settings();
   /** Summaries, values and plug-ins. */
   readonly memory = new FakeMemory();
+  /** Other programs that have used the companions. */
+  readonly connections = new FakeConnections();
   engineModels: ModelInfo[] = [SMALL];
   /** Where the files behind added models are, by name. */
   readonly modelPaths = new Map<string, string>();
@@ -216,6 +219,7 @@ export class World {
     for (const [index, preset] of this.presets.slice(0, 2).entries()) {
       this.join(contextOf(preset, `context-${preset.id}`, index));
     }
+    this.connections.seed(this);
     const first = this.contexts[0];
     if (!first) return;
     this.settings.lastContextId = first.id;

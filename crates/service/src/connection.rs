@@ -1,0 +1,174 @@
+//! Other programs that use the companions: what each may do, what it did, and the way in for them.
+
+mod companions;
+
+use crate::{Service, ServiceError, VaultState};
+use companions::Desk;
+use evenkeel_domain::{Access, Connection, ConnectionGrant, ErrorBody, ErrorCode, FieldError};
+use evenkeel_mcp::McpError;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// Most entries of the log in one answer.
+const MOST: u32 = 1_000;
+
+/// How another program starts the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectionSetup {
+    /// The program to start.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+impl Service {
+    /// How another program starts the server for this profile.
+    #[must_use]
+    pub fn connection_setup(&self) -> ConnectionSetup {
+        // The program in an AppImage lies at another place each time; the image itself stays.
+        let image = std::env::var_os("APPIMAGE").map(std::path::PathBuf::from);
+        let program = image.unwrap_or_else(|| self.0.options.engine_program.clone());
+        let profile = self.0.options.profile.dir().display().to_string();
+        ConnectionSetup { command: program.display().to_string(), args: vec!["mcp".to_owned(), "--profile".to_owned(), profile] }
+    }
+
+    /// Serves a program that speaks MCP until its input ends. The vault is opened by its first question, and by each
+    /// further one while it is not open.
+    ///
+    /// # Errors
+    /// The connection could not be begun.
+    pub async fn serve_mcp<R, W>(&self, read: R, write: W) -> Result<(), McpError>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        evenkeel_mcp::serve(Arc::new(Desk::new(self.clone())), read, write).await
+    }
+
+    /// Every program that has used the companions, the one that was there last first.
+    ///
+    /// # Errors
+    /// The vault is locked or cannot be read.
+    pub async fn connection_list(&self) -> Result<Vec<Connection>, ServiceError> {
+        self.session()?.read(|r| r.connections()).await
+    }
+
+    /// Decides what a program may do; it holds from its next question on.
+    ///
+    /// # Errors
+    /// There is no such program (the error lists those that are known) or context, or more than 1,000 contexts are named.
+    pub async fn connection_set_grant(&self, name: String, grant: ConnectionGrant) -> Result<Connection, ServiceError> {
+        grant.check()?;
+        for context in grant.contexts.iter().flatten() {
+            self.context_get(*context).await?;
+        }
+        self.connection_get(name.clone()).await?;
+        let decided = name.clone();
+        self.session()?.write(move |w| w.set_connection_grant(&decided, &grant)).await?;
+        self.connection_get(name).await
+    }
+
+    /// Forgets a program and what was decided about it. When it comes back, it begins anew; what it did stays in the log.
+    ///
+    /// # Errors
+    /// There is no such program.
+    pub async fn connection_forget(&self, name: String) -> Result<(), ServiceError> {
+        self.connection_get(name.clone()).await?;
+        self.session()?.write(move |w| w.forget_connection(&name)).await
+    }
+
+    /// What programs did, the newest first, of one of them or of all.
+    ///
+    /// # Errors
+    /// The limit is not 1–1,000, or the vault is locked or cannot be read.
+    pub async fn connection_log(&self, name: Option<String>, limit: u32) -> Result<Vec<Access>, ServiceError> {
+        if !(1..=MOST).contains(&limit) {
+            return Err(FieldError { field: "limit", value: limit.to_string(), range: format!("1 to {MOST}") }.into());
+        }
+        self.session()?.read(move |r| r.accesses(name.as_deref(), limit)).await
+    }
+
+    /// Empties the log.
+    ///
+    /// # Errors
+    /// The vault is locked or cannot be written.
+    pub async fn connection_clear_log(&self) -> Result<(), ServiceError> {
+        self.session()?.write(|w| w.clear_accesses()).await
+    }
+
+    async fn connection_get(&self, name: String) -> Result<Connection, ServiceError> {
+        let wanted = name.clone();
+        let (found, others) = self.session()?.read(move |r| Ok((r.connection(&wanted)?, r.connections()?))).await?;
+        found.ok_or_else(|| {
+            let known: Vec<String> = others.into_iter().map(|other| other.name).collect();
+            crate::missing::missing("program", name, &known)
+        })
+    }
+
+    /// What a program may do. It is remembered; that it was there is noted again once the last time lies back so far.
+    pub(crate) async fn connection_seen(
+        &self,
+        name: &str,
+        version: &str,
+        every: chrono::TimeDelta,
+    ) -> Result<ConnectionGrant, ServiceError> {
+        let (session, now, wanted) = (self.session()?, self.now(), name.to_owned());
+        let known = session.read(move |r| r.connection(&wanted)).await?;
+        if let Some(known) = known.filter(|known| known.version == version && (now - known.last_seen_at).abs() < every) {
+            return Ok(known.grant);
+        }
+        let (name, version) = (name.to_owned(), version.to_owned());
+        let seen = session.write(move |w| {
+            w.see_connection(&name, &version, now)?;
+            w.connection(&name)
+        });
+        Ok(seen.await?.map(|seen| seen.grant).unwrap_or_default())
+    }
+
+    /// Opens the vault by keychain where it is not open yet.
+    ///
+    /// # Errors
+    /// It cannot be opened: the message says what the user has to do.
+    pub(crate) async fn opened_for_others(&self) -> Result<(), ServiceError> {
+        if self.session().is_ok() {
+            return Ok(());
+        }
+        let mut status = self.vault_status().await;
+        if !matches!(status.state, VaultState::Open | VaultState::New | VaultState::ConfirmRecovery) {
+            // What stood against it may be over: the keychain unlocked, the other process done.
+            status = match self.vault_unlock(crate::UnlockMethod::Keychain).await {
+                Ok(status) => status,
+                Err(error) if error.code() == ErrorCode::Busy => return Err(error),
+                Err(_) => self.vault_status().await,
+            };
+        }
+        let closed = |code, message: &str| ErrorBody::new(code, message);
+        Err(match status.state {
+            VaultState::Open => return Ok(()),
+            VaultState::New => {
+                closed(ErrorCode::VaultLocked, "there is no vault yet; open Evenkeel once and make one, then ask again")
+            }
+            VaultState::ConfirmRecovery => closed(
+                ErrorCode::VaultLocked,
+                "the vault waits for its recovery code to be typed back; open Evenkeel and do it, then ask again",
+            ),
+            VaultState::LockedByUser => closed(
+                ErrorCode::VaultLocked,
+                "the vault opens only with its passphrase or recovery code, which other programs cannot give; add the system's \
+                 keychain in Evenkeel, Settings, Security, if it is to be open for them",
+            ),
+            VaultState::Opening | VaultState::Waiting => {
+                closed(ErrorCode::KeychainWaiting, "the system's keychain waits for your answer; unlock it, then ask again")
+            }
+            _ => {
+                let fallback = || closed(ErrorCode::VaultLocked, "the vault could not be opened; open Evenkeel to see why");
+                let error = status.error.unwrap_or_else(fallback);
+                ErrorBody { message: format!("{}; open Evenkeel for the ways out, then ask again", error.message), ..error }
+            }
+        }
+        .into())
+    }
+}

@@ -1,0 +1,100 @@
+//! `evenkeel mcp`: no window, no tray; questions come on standard input, answers go to standard output.
+
+use crate::{Options, context};
+use evenkeel_service::{Service, ServiceError, ServiceOptions};
+use std::io::{Read, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+/// What ending may take once the input has ended: whoever started this process may be waiting for its end. A reply that is
+/// not stored by then is kept by its draft.
+const ENDING: Duration = Duration::from_millis(600);
+
+/// What the last answers may take on their way out.
+const LAST: Duration = Duration::from_millis(100);
+/// Bytes between the server and a standard stream.
+const BUFFER: usize = 64 << 10;
+
+/// Serves another program until its input ends.
+#[must_use]
+pub fn serve(options: &Options) -> ExitCode {
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "the server could not be started");
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(serve_with(options));
+    // What still reads or writes is left behind.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve_with(options: &Options) -> ExitCode {
+    let service = match made(options) {
+        Ok(service) => service,
+        Err(error) => {
+            tracing::error!(%error, "the server could not be started");
+            return ExitCode::FAILURE;
+        }
+    };
+    let (output, written) = output();
+    let served = service.serve_mcp(input(), output).await;
+    if tokio::time::timeout(ENDING, service.shutdown()).await.is_err() {
+        tracing::warn!("not everything was closed in time; what was being written is kept as a draft");
+    }
+    // The last answers are on their way to whoever still reads.
+    let _ = tokio::time::timeout(LAST, written).await;
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(%error, "the connection ended");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn made(options: &Options) -> Result<Service, ServiceError> {
+    let resources = tauri::utils::platform::resource_dir(context().package_info(), &tauri::utils::Env::default()).ok();
+    let service_options = ServiceOptions { job_interval: None, ..ServiceOptions::new(options.profile.clone(), resources)? };
+    #[cfg(debug_assertions)]
+    let service_options = crate::shifted_clock::wished(service_options);
+    Service::new(service_options)
+}
+
+/// Standard input. A thread waits for it, since no system lets every kind of it be waited for otherwise.
+fn input() -> DuplexStream {
+    let (near, mut far) = tokio::io::duplex(BUFFER);
+    let runtime = Handle::current();
+    std::thread::spawn(move || {
+        let (mut stdin, mut bytes) = (std::io::stdin().lock(), vec![0; BUFFER]);
+        while let Ok(count @ 1..) = stdin.read(&mut bytes) {
+            if runtime.block_on(far.write_all(bytes.get(..count).unwrap_or_default())).is_err() {
+                return;
+            }
+        }
+    });
+    near
+}
+
+/// Standard output, and what is told when everything was written to it that ever will be.
+fn output() -> (DuplexStream, oneshot::Receiver<()>) {
+    let (near, mut far) = tokio::io::duplex(BUFFER);
+    let (done, written) = oneshot::channel();
+    let runtime = Handle::current();
+    std::thread::spawn(move || {
+        let (mut stdout, mut bytes) = (std::io::stdout().lock(), vec![0; BUFFER]);
+        while let Ok(count @ 1..) = runtime.block_on(far.read(&mut bytes)) {
+            let line = stdout.write_all(bytes.get(..count).unwrap_or_default());
+            if line.and_then(|()| stdout.flush()).is_err() {
+                break;
+            }
+        }
+        let _ = done.send(());
+    });
+    (near, written)
+}

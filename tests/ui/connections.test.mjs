@@ -1,0 +1,74 @@
+/** What other programs may do with the companions, and what they did. */
+import assert from 'node:assert/strict';
+import { journey } from './journey.mjs';
+
+const LOOKS = {
+  light: {},
+  dark: { colorScheme: 'dark' },
+  arabic: { arabic: true },
+  small: { width: 640, height: 780 },
+};
+
+async function speak(page, language) {
+  await page.evaluate(async (tag) => {
+    const { fake } = globalThis;
+    await fake.settingsSave({ ...(await fake.settingsGet()), language: tag });
+    fake.emit('change', { noun: 'settings', id: 'settings' });
+  }, language);
+  await page.locator(`html[lang=${language}]`).waitFor();
+}
+
+async function open(page) {
+  await page.id('composer-input').waitFor();
+  if (await page.id('open-nav').isVisible()) await page.id('open-nav').click();
+  await page.id('open-settings').click();
+  await page.id('tab-connections').click();
+  await page.id('connection').first().waitFor();
+}
+
+const granted = (page, name) =>
+  page.evaluate(async (wanted) => {
+    const list = await globalThis.fake.connectionList();
+    return list.find((one) => one.name === wanted).grant;
+  }, name);
+
+for (const [look, { arabic, ...options }] of Object.entries(LOOKS))
+  journey(`connections look right (${look})`, 'index.html?seed=life', options, async (page) => {
+    await page.id('composer-input').waitFor();
+    if (arabic) await speak(page, 'ar');
+    await open(page);
+    await page.shot(`connections-${look}`);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(wide, false, 'nothing stands beyond the edge of the window');
+  });
+
+journey(
+  'what a program may do is decided and its log emptied',
+  'index.html?seed=life',
+  {},
+  async (page) => {
+    await open(page);
+    const code = page.locator('[data-connection="Visual Studio Code"]');
+    await code.getByRole('switch').first().click();
+    assert.equal((await granted(page, 'Visual Studio Code')).mayChat, true);
+    await code.getByTestId('choice-chosen').check({ force: true });
+    await code.getByTestId('connection-context').first().check();
+    const { contexts, mayChange } = await granted(page, 'Visual Studio Code');
+    assert.deepEqual([contexts.length, mayChange], [1, false]);
+
+    assert.match(await page.id('connection-snippet').innerText(), /"mcpServers"/);
+    await page.id('choice-vscode').check({ force: true });
+    const { servers } = JSON.parse(await page.id('connection-snippet').innerText());
+    assert.equal(servers.evenkeel.args[0], 'mcp');
+
+    assert.equal(await page.id('access').count(), 4);
+    await page.id('log-clear').click();
+    await page.id('confirm-yes').click();
+    await page.id('access').first().waitFor({ state: 'detached' });
+
+    await code.getByTestId('connection-forget').click();
+    await page.id('confirm-yes').click();
+    await code.waitFor({ state: 'detached' });
+    assert.equal(await page.id('connection').count(), 1);
+  },
+);

@@ -1,0 +1,24 @@
+import type { ConnectionSetup } from '$lib/state/types';
+
+/** A program that a configuration can be pasted into. */
+export type Client = 'claude' | 'vscode' | 'cursor' | 'other';
+
+/** Where each keeps it. */
+export const FILES: Record<Exclude<Client, 'other'>, string> = {
+  claude: 'claude_desktop_config.json',
+  vscode: '.vscode/mcp.json',
+  cursor: '~/.cursor/mcp.json',
+};
+
+/** What is pasted into a program's configuration; of others, the command line. */
+export function snippet(client: Client, { command, args }: ConnectionSetup): string {
+  if (client === 'other') return [command, ...args].map(quoted).join(' ');
+  const server = client === 'vscode' ? { type: 'stdio', command, args } : { command, args };
+  const key = client === 'vscode' ? 'servers' : 'mcpServers';
+  return JSON.stringify({ [key]: { evenkeel: server } }, null, 2);
+}
+
+/** A word as a command line has it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`;
+}
