@@ -6,7 +6,7 @@ use super::record::{Counts, FORMAT, Header, PluginReference, VERSION};
 use super::rows::Rows;
 use super::{ArchiveStep, Watch, tell};
 use crate::Store;
-use crate::store::{create_private, sync_folder};
+use crate::file::{create_private, sync_folder};
 use chrono::{DateTime, Utc};
 use evenkeel_vault::{AgeError, AgeLock, AgeReader, AgeSecret, AgeWriter, age_lock};
 use std::fs::{self, File};

@@ -148,6 +148,7 @@ fn summary(number: u64, messages: &[u64], previous: Option<u64>) -> NewSummary {
             is_stale: false,
         },
         messages: messages.iter().map(source).collect(),
+        beside: Vec::new(),
         previous: previous.map(summary_id),
     }
 }

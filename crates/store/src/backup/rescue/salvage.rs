@@ -325,7 +325,7 @@ impl Table {
         for direction in ["ASC", "DESC"] {
             let order: Vec<_> = self.key.iter().map(|column| format!("\"{column}\" {direction}")).collect();
             let all = format!("SELECT {}, 0 FROM {} NOT INDEXED ORDER BY {}", self.list(), self.quoted(), order.join(", "));
-            let (mut read, mut singly) = (0, 0);
+            let (mut read, mut singly) = (0, 0_usize);
             loop {
                 let most = if singly > 0 { 1 } else { BATCH };
                 match reader.rows(&format!("{all} LIMIT {most} OFFSET {read}")) {
