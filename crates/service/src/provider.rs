@@ -3,7 +3,7 @@
 use crate::{DetectedServer, ProviderDraft, ProviderTest, Service, ServiceError, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_provider::{DetectTarget, Endpoint, check_address, detect_local, list_models, locality, origin};
-use evenkeel_store::archive::ProviderRecord;
+use evenkeel_store::archive::{ProviderRecord, Unfit};
 use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -262,7 +262,7 @@ fn check_change(old: &Provider, draft: &ProviderDraft) -> Result<(), ServiceErro
 
 /// Whether a provider in an archive is one that could have been entered here. Where it is follows from its address
 /// alone: what calls itself local and is not would get what is to stay on this machine.
-pub(crate) fn examine(record: &ProviderRecord) -> Result<(), String> {
+pub(crate) fn examine(record: &ProviderRecord) -> Result<(), Unfit> {
     let kinds = [ProviderKind::Engine, ProviderKind::OpenaiCompatible, ProviderKind::Anthropic, ProviderKind::Ollama];
     let kind = kinds.into_iter().find(|kind| kind.as_str() == record.kind).ok_or("the kind of a provider is unknown")?;
     let draft = ProviderDraft {

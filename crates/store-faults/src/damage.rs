@@ -135,7 +135,7 @@ impl Stage {
             spoil(bytes, number, &mut self.chance);
         }
         self.strike(&files, &victim, tally)?;
-        if number % RESCUED == 0 {
+        if number.is_multiple_of(RESCUED) {
             self.rescue(&files, tally)?;
         }
         Ok(())

@@ -245,7 +245,7 @@ mod tests {
             assert!(bytes.starts_with(b"one"), "{bytes:?}");
             seen.insert(bytes.clone());
         }
-        assert!(seen.contains(&b"one".to_vec()) && seen.contains(&b"onetwo".to_vec()), "{seen:?}");
+        assert!(seen.contains(b"one".as_slice()) && seen.contains(b"onetwo".as_slice()), "{seen:?}");
     }
 
     #[test]

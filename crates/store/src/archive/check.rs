@@ -1,6 +1,7 @@
 //! What holds for every archive: which records may follow which, what they may refer to, and what the vault can
 //! hold. It is looked at while reading, also while reading back what was just written.
 
+use super::error::Unfit;
 use super::journal::id_of;
 use super::record::{
     ContextRecord, ConversationRecord, Json, Kind, MessageRecord, ModelFileRecord, PresetRecord, ProviderRecord, ReceiptRecord,
@@ -34,10 +35,10 @@ pub(super) struct Checks {
     summaries: HashSet<Uuid>,
 }
 
-type Checked = Result<(), String>;
+type Checked = Result<(), Unfit>;
 
 fn must(holds: bool, otherwise: &str) -> Checked {
-    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+    if holds { Ok(()) } else { Err(otherwise.into()) }
 }
 
 impl Checks {
@@ -107,7 +108,7 @@ impl Checks {
             strategy: StrategyChoice::default(),
             memory: MemorySettings::default(),
         };
-        draft.check().map_err(|error| error.to_string())?;
+        draft.check().map_err(|error| Unfit::from(error.to_string()))?;
         must(one.provider_id.is_some() == one.model.is_some(), "the model of the context is half there")?;
         must(parses::<StrategyChoice>(&one.strategy), "the strategy of the context cannot be read")?;
         must(parses::<MemorySettings>(&one.memory), "the memory of the context cannot be read")?;
@@ -155,7 +156,7 @@ impl Checks {
         must(self.messages.contains(&one.id.uuid()), "its reply is missing")?;
         must(value(&one.body).is_some_and(|body| body.is_object()), "its body is no object")?;
         must(one.texts.as_ref().is_none_or(|texts| value(texts).is_some_and(|texts| texts.is_array())), "its texts are no list")?;
-        let history = BASE64.decode(one.history.as_bytes()).map_err(|_| "its history is no Base64".to_owned())?;
+        let history = BASE64.decode(one.history.as_bytes()).map_err(|_| "its history is no Base64")?;
         must(history.len().is_multiple_of(RECEIPT_ENTRY), "its history is cut")
     }
 
@@ -194,7 +195,7 @@ fn parses<T: serde::de::DeserializeOwned>(json: &Json) -> bool {
 
 fn settings(one: &Json) -> Checked {
     let settings = value(one).and_then(|value| serde_json::from_value::<Settings>(value).ok());
-    settings.ok_or("the settings cannot be read")?.check().map_err(|error| error.to_string())
+    settings.ok_or("the settings cannot be read")?.check().map_err(|error| Unfit::from(error.to_string()))
 }
 
 fn preset(one: &PresetRecord) -> Checked {
@@ -212,7 +213,7 @@ fn preset(one: &PresetRecord) -> Checked {
         },
         metadata: one.metadata.clone(),
     };
-    draft.check().map_err(|error| error.to_string())?;
+    draft.check().map_err(|error| Unfit::from(error.to_string()))?;
     must(!one.metadata.trim().is_empty(), "the metadata of the preset is empty")
 }
 

@@ -74,6 +74,23 @@ pub enum ArchiveError {
     Vault(#[from] VaultError),
 }
 
+/// Why a record cannot be taken in; completes the sentence "line 5: …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unfit(String);
+
+impl From<&str> for Unfit {
+    fn from(reason: &str) -> Self {
+        Self(reason.to_owned())
+    }
+}
+
+impl From<String> for Unfit {
+    fn from(reason: String) -> Self {
+        Self(reason)
+    }
+}
+
 impl ArchiveError {
     /// The error's stable name.
     #[must_use]

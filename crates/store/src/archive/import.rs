@@ -2,7 +2,7 @@
 //! transaction that leaves a whole vault and says in the journal what it has added.
 
 use super::apply::Apply;
-use super::error::ArchiveError;
+use super::error::{ArchiveError, Unfit};
 use super::file::open;
 use super::journal::{Journal, PendingImport, id_of};
 use super::lines::LineReader;
@@ -72,7 +72,7 @@ pub struct ImportRequest<'a> {
     /// Its settings replace those of the vault.
     pub take_settings: bool,
     /// Says whether a provider may be taken in as it stands, or what is wrong with it.
-    pub examine: &'a dyn Fn(&ProviderRecord) -> Result<(), String>,
+    pub examine: &'a dyn Fn(&ProviderRecord) -> Result<(), Unfit>,
     /// What the vault may hold.
     pub limits: &'a Limits,
     /// When.
@@ -119,7 +119,7 @@ pub fn import(store: &Store, request: &ImportRequest<'_>, watch: &mut Watch<'_>)
 /// # Errors
 /// `Store`.
 pub fn pending_import(store: &Store) -> Result<Option<PendingImport>, ArchiveError> {
-    Ok(store.read(|read| Journal::head(read))?)
+    Ok(store.read(Journal::head)?)
 }
 
 /// Leaves what an import that was cut off has added as it is.
@@ -188,7 +188,7 @@ fn look_through<R: Read>(
         while let Some((record, _)) = lines.next()? {
             let Some(kind) = record.kind() else { break };
             if let Record::Provider(one) = &record {
-                (request.examine)(one).map_err(ArchiveError::invalid)?;
+                (request.examine)(one).map_err(|unfit| ArchiveError::invalid(unfit.to_string()))?;
             }
             let fate = merge.fate(read, &rows, &record)?;
             report.count(kind, fate);

@@ -1,7 +1,7 @@
 //! The text inside an archive, line by line: written with its digest, read with its limits.
 
 use super::check::Checks;
-use super::error::ArchiveError;
+use super::error::{ArchiveError, Unfit};
 use super::record::{Counts, End, FORMAT, Header, Record, VERSION};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -138,10 +138,10 @@ impl<R: Read> LineReader<R> {
         };
         self.hash.update(&self.line);
         self.counts.add(kind);
-        let refused = |reason: String| ArchiveError::invalid(format!("line {number}: {reason}"));
+        let refused = |unfit: Unfit| ArchiveError::invalid(format!("line {number}: {unfit}"));
         self.checks.take(&record).map_err(refused)?;
         if self.counts.of(kind) > self.header.counts.of(kind) {
-            return Err(refused(format!("there are more records of the kind {} than the first line says", kind.as_str())));
+            return Err(refused(format!("there are more records of the kind {} than the first line says", kind.as_str()).into()));
         }
         Ok(Some((record, self.line.len())))
     }

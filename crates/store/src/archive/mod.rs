@@ -18,7 +18,7 @@ mod record;
 mod rows;
 mod undo;
 
-pub use error::ArchiveError;
+pub use error::{ArchiveError, Unfit};
 pub use file::{ExportRequest, Exported, export, lock_of};
 pub use import::{ImportReport, ImportRequest, import, keep_import, pending_import, preview_import};
 pub use journal::PendingImport;

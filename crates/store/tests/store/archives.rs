@@ -465,13 +465,16 @@ fn an_archive_is_never_written_over_a_file_without_the_word() {
 /// What has to be refused, by its name; each leaves the vault as it is.
 fn hostile(desk: &Desk) -> Vec<(&'static str, &'static str)> {
     let lines = desk.lines("good");
-    let with = |name: &str, from: &str, to: &str, at: &str| {
-        let index = lines.iter().position(|line| line.starts_with(at)).unwrap();
-        assert!(lines[index].contains(from), "{from} in {}", lines[index]);
-        let mut changed = lines.clone();
-        changed[index] = changed[index].replacen(from, to, 1);
-        desk.forged(name, &changed, None);
-    };
+    let names = [hostile_files(desk, &lines), hostile_lines(desk, &lines), hostile_fields(desk, &lines)].concat();
+    let mut all: Vec<_> = names.into_iter().map(|name| (name, "archive_invalid")).collect();
+    let newer = lines[0].replace("\"version\":1", "\"version\":2").replace("appVersion", "fromTheFuture");
+    desk.write("newer", &[vec![newer], lines[1..].to_vec()].concat());
+    all.push(("newer", "archive_too_new"));
+    all
+}
+
+/// Files that are no whole archive, or hold no lines of one.
+fn hostile_files(desk: &Desk, lines: &[String]) -> Vec<&'static str> {
     let file = std::fs::read(desk.path("good")).unwrap();
     std::fs::write(desk.path("cut"), &file[..file.len() - 9]).unwrap();
     let mut flipped = file.clone();
@@ -484,72 +487,55 @@ fn hostile(desk: &Desk) -> Vec<(&'static str, &'static str)> {
     desk.seal("long header", &vec![b'x'; 3 << 20]);
     let head = format!("{}\n", lines[0]).into_bytes();
     desk.seal("long line", &[head.clone(), vec![b' '; (64 << 20) + 1]].concat());
-    desk.seal(
-        "deep",
-        &[head.clone(), b"{\"settings\":".to_vec(), vec![b'['; 200_000], vec![b']'; 200_000], b"}\n".to_vec()].concat(),
-    );
+    let nested = [b"{\"settings\":".to_vec(), vec![b'['; 200_000], vec![b']'; 200_000], b"}\n".to_vec()].concat();
+    desk.seal("deep", &[head.clone(), nested].concat());
     desk.seal("no utf-8", &[head, b"{\"settings\":\"\xff\"}\n".to_vec()].concat());
+    vec!["cut", "flipped", "foreign", "empty", "no lines", "other json", "long header", "long line", "deep", "no utf-8"]
+}
+
+/// Lines that are missing, too many, changed or in another order.
+fn hostile_lines(desk: &Desk, lines: &[String]) -> Vec<&'static str> {
     desk.write("no end", &lines[..lines.len() - 1]);
-    desk.write("after the end", &[lines.clone(), vec!["{}".into()]].concat());
-    let newer = lines[0].replace("\"version\":1", "\"version\":2").replace("appVersion", "fromTheFuture");
-    desk.write("newer", &[vec![newer], lines[1..].to_vec()].concat());
-    let mut swapped = lines.clone();
+    desk.write("after the end", &[lines.to_vec(), vec!["{}".into()]].concat());
     let last = lines.iter().rposition(|line| line.starts_with("{\"stateValue\"")).unwrap();
     assert!(lines[last].contains("destination"));
+    let mut swapped = lines.to_vec();
     swapped[last] = swapped[last].replace("destination", "destinatiom");
     desk.write("digest", &swapped);
-    let mut missing = lines.clone();
+    let mut missing = lines.to_vec();
     missing.remove(last);
     desk.forged("missing", &missing, None);
-    let mut twice = lines.clone();
+    let mut twice = lines.to_vec();
     twice.insert(3, lines[2].clone());
     desk.forged("twice", &twice, Some("{\"presets\":3}"));
-    let mut order = lines.clone();
+    let mut order = lines.to_vec();
     order.swap(1, 2);
     desk.forged("order", &order, None);
-    with("role", "\"role\":\"user\"", "\"role\":\"root\"", "{\"message\"");
-    with("no parent", "\"parentId\":null", "\"parentId\":\"01900000-0000-7000-8000-000000000001\"", "{\"message\"");
-    with("unknown field", "\"role\"", "\"rôle\":1,\"role\"", "{\"message\"");
-    with("revision", "Answers", "Shouts", "{\"revision\"");
-    with("strategy", "\"pluginId\"", "\"plugin\"", "{\"context\"");
-    with("temperature", "\"temperature\":0.7", "\"temperature\":7", "{\"context\"");
-    with("engine", "\"kind\":\"engine\"", "\"kind\":\"ollama\"", "{\"provider\"");
-    with("history", "\"history\":\"", "\"history\":\"AAAA", "{\"receipt\"");
-    with("settings", "\"engineIdleMinutes\":15", "\"engineIdleMinutes\":0", "{\"settings\"");
-    with("kind", "{\"conversation\":", "{\"trick\":", "{\"conversation\"");
-    let invalid = "archive_invalid";
-    let mut all: Vec<_> = [
-        "cut",
-        "flipped",
-        "foreign",
-        "empty",
-        "no lines",
-        "other json",
-        "long header",
-        "long line",
-        "deep",
-        "no utf-8",
-        "no end",
-        "after the end",
-        "digest",
-        "missing",
-        "twice",
-        "order",
-        "role",
-        "no parent",
-        "unknown field",
-        "revision",
-        "strategy",
-        "temperature",
-        "engine",
-        "history",
-        "settings",
-        "kind",
-    ]
-    .map(|name| (name, invalid))
-    .to_vec();
-    all.push(("newer", "archive_too_new"));
-    all
+    vec!["no end", "after the end", "digest", "missing", "twice", "order"]
+}
+
+/// Single fields that say what cannot be; digests and counts are made to fit.
+fn hostile_fields(desk: &Desk, lines: &[String]) -> Vec<&'static str> {
+    let changes = [
+        ("role", "\"role\":\"user\"", "\"role\":\"root\"", "{\"message\""),
+        ("no parent", "\"parentId\":null", "\"parentId\":\"01900000-0000-7000-8000-000000000001\"", "{\"message\""),
+        ("unknown field", "\"role\"", "\"rôle\":1,\"role\"", "{\"message\""),
+        ("revision", "Answers", "Shouts", "{\"revision\""),
+        ("strategy", "\"pluginId\"", "\"plugin\"", "{\"context\""),
+        ("temperature", "\"temperature\":0.7", "\"temperature\":7", "{\"context\""),
+        ("engine", "\"kind\":\"engine\"", "\"kind\":\"ollama\"", "{\"provider\""),
+        ("history", "\"history\":\"", "\"history\":\"AAAA", "{\"receipt\""),
+        ("settings", "\"engineIdleMinutes\":15", "\"engineIdleMinutes\":0", "{\"settings\""),
+        ("kind", "{\"conversation\":", "{\"trick\":", "{\"conversation\""),
+    ];
+    for (name, from, to, at) in changes {
+        let index = lines.iter().position(|line| line.starts_with(at)).unwrap();
+        assert!(lines[index].contains(from), "{from} in {}", lines[index]);
+        let mut changed = lines.to_vec();
+        changed[index] = changed[index].replacen(from, to, 1);
+        desk.forged(name, &changed, None);
+    }
+    changes.map(|(name, ..)| name).to_vec()
 }
 
 #[test]
@@ -564,20 +550,17 @@ fn what_is_no_whole_archive_changes_nothing() {
         }
         assert_eq!(pending_import(&fresh.store).unwrap(), None, "{name}");
     }
-    for (secret, path) in [(AgeSecret::generate(), "good")] {
-        let path = desk.path(path);
-        let request = ImportRequest { secret: &secret, ..desk.request(&path, true) };
-        let error = import(&fresh.store, &request, &mut on).unwrap_err();
-        assert!(matches!(error, ArchiveError::Secret(AgeError::WrongSecret)) && code(&error) == "archive_locked");
-    }
+    let (secret, path) = (AgeSecret::generate(), desk.path("good"));
+    let request = ImportRequest { secret: &secret, ..desk.request(&path, true) };
+    let error = import(&fresh.store, &request, &mut on).unwrap_err();
+    assert!(matches!(error, ArchiveError::Secret(AgeError::WrongSecret)) && code(&error) == "archive_locked");
     assert_eq!(code(&desk.preview(&fresh.store, "not there").unwrap_err()), "not_found");
     desk.limits.contexts = 1;
     assert_eq!(code(&desk.import(&fresh.store, "good").unwrap_err()), "limit_reached");
     desk.limits = Limits { vault_bytes: 1, ..Limits::default() };
     assert_eq!(code(&desk.import(&fresh.store, "good").unwrap_err()), "limit_reached");
     desk.limits = Limits::default();
-    let path = desk.path("good");
-    let examine = |provider: &evenkeel_store::archive::ProviderRecord| Err(format!("{} is refused", provider.name));
+    let examine = |provider: &evenkeel_store::archive::ProviderRecord| Err(format!("{} is refused", provider.name).into());
     let refused = import(&fresh.store, &ImportRequest { examine: &examine, ..desk.request(&path, true) }, &mut on);
     assert_eq!(code(&refused.unwrap_err()), "archive_invalid");
     assert_eq!(desk.export(&fresh.store, "after").sha256, before);

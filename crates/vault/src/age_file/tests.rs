@@ -15,7 +15,7 @@ fn opened(secret: &AgeSecret, file: &[u8]) -> Result<Vec<u8>, AgeError> {
 }
 
 fn passphrase(text: &str) -> AgeSecret {
-    AgeSecret::new_passphrase(SecretString::from(text)).ok().expect("long enough")
+    AgeSecret::new_passphrase(SecretString::from(text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn failed(outcome: Result<Vec<u8>, AgeError>) -> AgeError {
@@ -69,7 +69,7 @@ fn a_key_file_is_written_once_and_read_again() {
     write_key_file(&path, &secret, "2026-11-21T00:00:00Z").unwrap();
     let file = sealed(&secret, b"plain");
     assert_eq!(age_lock(&file[..]).unwrap(), AgeLock::Key);
-    let read = AgeSecret::read_key_file(&path).ok().expect("a key");
+    let read = AgeSecret::read_key_file(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(opened(&read, &file).unwrap(), b"plain");
     assert!(matches!(failed(opened(&passphrase("a passphrase"), &file)), AgeError::NeedsKey));
     let text = std::fs::read_to_string(&path).unwrap();

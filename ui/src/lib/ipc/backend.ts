@@ -16,7 +16,13 @@ export type Unlisten = () => void;
  * `ErrorBody` (see `error.ts`).
  */
 export interface Backend
-  extends ArchiveBackend, CareBackend, ConnectionBackend, KeysBackend, LifeBackend, MemoryBackend,
+  extends
+    ArchiveBackend,
+    CareBackend,
+    ConnectionBackend,
+    KeysBackend,
+    LifeBackend,
+    MemoryBackend,
     UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;

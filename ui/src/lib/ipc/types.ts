@@ -1,14 +1,14 @@
 /** What crosses the border to Rust, in serde's wording. Mirrors `crates/domain` and the commands. */
 import type { ArchiveErrorCode } from './archive';
-import type { Noun } from './bindings';
 import type { CareCard } from './care';
 import type { LockSettings } from './keys';
 import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
-import type { ContextExpiring, UpkeepSettings } from './upkeep';
+import type { UpkeepSettings } from './upkeep';
 
 export type * from './archive';
 export type * from './care';
+export type * from './events';
 export type * from './keys';
 export type * from './memory';
 export type * from './models';
@@ -377,25 +377,4 @@ export interface AppInfo {
   profileDir: string;
   globalShortcut: 'ok' | 'off' | 'unsupported' | 'failed';
   quickChatCommand: string;
-}
-
-/** Something was written; what shows it fetches again. The vault itself is told of by the shell. */
-export interface Change {
-  noun: Noun | 'vault';
-  /** Empty where any of the noun may have changed. */
-  id: string;
-}
-
-export interface EngineNews {
-  kind: 'started' | 'crashed' | 'unloaded';
-  message: string;
-}
-
-/** Events of the shell, by name. */
-export interface ShellEvents {
-  change: Change;
-  /** A conversation waits to be shown; `quickChatMoved` gives it. */
-  navigate: null;
-  engine: EngineNews;
-  contextExpiring: ContextExpiring;
 }

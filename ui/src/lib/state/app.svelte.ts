@@ -161,11 +161,8 @@ export class App {
     this.search.clear();
     this.trash.clear();
     this.presets.clear();
-    this.advice.forget();
-    this.upkeep.forget();
-    this.prompting.forget();
-    this.keys.forget();
-    this.connections.forget();
+    const { advice, upkeep, prompting, keys, connections } = this;
+    for (const noun of [advice, upkeep, prompting, keys, connections]) noun.forget();
   }
 
   /** Reads everything anew after another vault took the place of the open one, or none did. */

@@ -104,7 +104,8 @@ fn messages(target: &Connection) -> Result<(), StoreError> {
     )?;
     let mut statement = target.prepare("SELECT key, id, parent_id, depth FROM messages ORDER BY key")?;
     let mut update = target.prepare("UPDATE messages SET depth = ?2 WHERE key = ?1")?;
-    let (mut depths, mut changed): (HashMap<[u8; 16], i64>, Vec<(i64, i64)>) = (HashMap::new(), Vec::new());
+    let mut depths = HashMap::<[u8; 16], i64>::new();
+    let mut changed = Vec::<(i64, i64)>::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (key, id, parent, depth): (i64, [u8; 16], Option<[u8; 16]>, i64) =
