@@ -52,6 +52,28 @@ pub(crate) fn create(path: &Path, key: &Key) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Opens one more connection to a database that this process has open, which [`create`] says more about.
+pub(crate) fn open_beside(path: &Path, key: &Key) -> Result<Connection, StoreError> {
+    // Only its length is asked for: that opens nothing.
+    if fs::metadata(path).is_ok_and(|found| found.len() == 0) {
+        return Err(StoreError::Missing { path: path.to_owned() });
+    }
+    create(path, key)
+}
+
+/// Whether every page that a connection has read was whole. In the place of one that was not, SQLCipher gives zeros:
+/// mostly SQLite trips over them, but the end of a long text is read without any error. From then on the
+/// connection gives zeros for every page that it does not hold yet.
+pub(crate) fn is_intact(connection: &Connection) -> bool {
+    // The answer is made when the statement is prepared, so none is kept.
+    connection.query_row("PRAGMA cipher_status", [], |row| row.get::<_, String>(0)).is_ok_and(|status| status == "1")
+}
+
+/// Fails where [`is_intact`] does not hold.
+pub(crate) fn refuse_broken(connection: &Connection) -> Result<(), StoreError> {
+    if is_intact(connection) { Ok(()) } else { Err(StoreError::DamagedValue { what: "a page".to_owned() }) }
+}
+
 /// Opens one more connection to the database of this name in the memory of this process, and makes
 /// it where there is none yet.
 pub(crate) fn open_memory(name: &str) -> Result<Connection, StoreError> {

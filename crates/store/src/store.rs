@@ -2,7 +2,7 @@
 
 use crate::backup::refuse_pending;
 use crate::change::Changes;
-use crate::connection::{self, Key, Purpose, Salt};
+use crate::connection::{self, Key, Purpose, Salt, is_intact, refuse_broken};
 use crate::file::{create_private, make_private, remove_if_there, sync_file, sync_folder, with_suffix};
 use crate::mark::{Mark, Shortfall};
 use crate::migration::{self, MIGRATIONS};
@@ -52,6 +52,8 @@ impl Place {
 
 struct Writer {
     connection: Connection,
+    /// Whether it is a file, which is encrypted; otherwise a database in memory.
+    is_file: bool,
     /// How far messages were acknowledged; none for a database in memory.
     mark: Option<Mark>,
     /// SQLite's counter of commits by others, as last seen.
@@ -68,6 +70,9 @@ impl Writer {
         let mut handle = WriteHandle::new(&transaction);
         let value = work(&mut handle)?;
         let changes = handle.into_changes();
+        if self.is_file {
+            refuse_broken(&transaction)?;
+        }
         let rise = self.mark.as_ref().map(|mark| mark.before_commit(&transaction)).transpose()?;
         transaction.commit().map_err(StoreError::from)?;
         if let (Some(mark), Some(rise)) = (&self.mark, rise) {
@@ -78,8 +83,7 @@ impl Writer {
 
     /// Takes another connection where the present one has met a damaged page.
     fn mend(&mut self, place: &Place) {
-        let is_file = matches!(place, Place::File { .. });
-        if is_file && !is_usable(&self.connection) {
+        if self.is_file && !is_intact(&self.connection) {
             match place.connect(Purpose::Write) {
                 Ok(connection) => self.connection = connection,
                 Err(error) => tracing::warn!(%error, "the writer could not be opened anew"),
@@ -153,7 +157,7 @@ impl Store {
         Ok(Self {
             place: Place::File { path: path.to_owned(), key },
             pool: Pool::default(),
-            writer: Mutex::new(Writer { connection, mark, data_version }),
+            writer: Mutex::new(Writer { connection, is_file: true, mark, data_version }),
             changes: Changes::default(),
         })
     }
@@ -173,7 +177,7 @@ impl Store {
         Ok(Self {
             place,
             pool: Pool::default(),
-            writer: Mutex::new(Writer { connection, mark: None, data_version }),
+            writer: Mutex::new(Writer { connection, is_file: false, mark: None, data_version }),
             changes: Changes::default(),
         })
     }
@@ -224,10 +228,14 @@ impl Store {
         let mut lent = self.pool.lend(&self.place)?;
         let connection = lent.connection()?;
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred).map_err(StoreError::from)?;
-        let result = work(&ReadHandle::new(connection));
+        let mut result = work(&ReadHandle::new(connection));
         let ended = transaction.rollback().map_err(StoreError::from);
-        if (result.is_err() || ended.is_err()) && !is_usable(connection) {
+        if self.file().is_some()
+            && let Err(broken) = refuse_broken(connection)
+        {
             lent.discard();
+            // What was read may hold zeros that never were written.
+            result = result.and(Err(broken.into()));
         }
         ended?;
         result
@@ -355,10 +363,13 @@ impl Store {
         let mut lent = self.pool.lend(&self.place)?;
         let connection = lent.connection()?;
         let found = findings(connection).and_then(|mut found| {
-            found.extend(miscounts(connection)?);
+            // Where a page is bad already, counting may meet it.
+            if found.is_empty() {
+                found.extend(miscounts(connection)?);
+            }
             Ok(found)
         });
-        if !is_usable(connection) {
+        if self.file().is_some() && !is_intact(connection) {
             lent.discard();
         }
         found
@@ -419,24 +430,23 @@ fn gives_reserve(database: &Path) -> bool {
     released.inspect_err(|error| tracing::warn!(%error, "the reserve could not be given back to the disk")).unwrap_or(false)
 }
 
-/// Whether a connection reads at all. One that met a page which does not decrypt refuses everything from then on,
-/// and what lies on the other pages would be lost with it.
-pub(crate) fn is_usable(connection: &Connection) -> bool {
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0)).is_ok()
-}
-
 /// What is wrong with a database: page codes, structure, foreign keys.
 pub(crate) fn findings(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut findings = Vec::new();
     for pragma in ["PRAGMA cipher_integrity_check", "PRAGMA integrity_check", "PRAGMA foreign_key_check"] {
-        let mut statement = connection.prepare(pragma)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            findings.push(row.get::<_, String>(0)?);
+        match told(connection, pragma) {
+            Ok(told) => findings.extend(told.into_iter().filter(|finding| finding != "ok")),
+            // Over pages that were found bad the next checks may stumble.
+            Err(error) if !findings.is_empty() => findings.push(error.to_string()),
+            Err(error) => return Err(error),
         }
     }
-    findings.retain(|finding| finding != "ok");
     Ok(findings)
+}
+
+fn told(connection: &Connection, pragma: &str) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection.prepare(pragma)?;
+    Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
 /// Conversations that hold another number of messages than they say. A page from an earlier time is whole in itself,

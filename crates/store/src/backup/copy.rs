@@ -4,7 +4,7 @@ use super::BackupError;
 use super::format::{Census, Sample, hex};
 use super::progress::{Step, Watch, tell};
 use crate::StoreError;
-use crate::connection::{self, Key};
+use crate::connection::{self, Key, refuse_broken};
 use crate::file::{create_private, sync_file};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -40,6 +40,8 @@ pub(super) fn copy_database(
         BackupError::Store(StoreError::DiskFull { .. }) => BackupError::DiskFull { path: target.to_owned() },
         error => error,
     })?;
+    // Zeros in the place of a page would be encrypted anew, and look like any other page of the copy.
+    refuse_broken(source)?;
     connection.close().map_err(|(_, error)| of_work(error.into()))?;
     leave_wal(target, key).map_err(of_work)?;
     sync_file(target).map_err(of_work)

@@ -128,7 +128,7 @@ fn take_snapshot(
     request: &BackupRequest<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<Snapshot, BackupError> {
-    let source = connection::create(path, key)?;
+    let source = connection::open_beside(path, key)?;
     let quietly = "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192;";
     source.execute_batch(quietly).map_err(StoreError::from)?;
     // Inside a transaction every statement and the copy see the same state.

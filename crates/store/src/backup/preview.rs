@@ -92,7 +92,7 @@ fn open_migrated(path: &Path, key: &Key, made_at: DateTime<Utc>) -> Result<Conne
 
 fn open_beside(vault: &Store) -> Result<Connection, StoreError> {
     let (path, key) = vault.file().ok_or_else(|| StoreError::defect("what is kept in memory alone has no backups"))?;
-    let connection = connection::create(path, key)?;
+    let connection = connection::open_beside(path, key)?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -8192;")?;
     Ok(connection)
 }

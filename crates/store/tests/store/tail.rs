@@ -136,3 +136,40 @@ fn a_page_that_does_not_decrypt_does_not_take_the_rest_with_it() {
     assert!(best > 200, "what comes after the damage is not read: {best}");
     drop(folder);
 }
+
+#[test]
+fn a_text_whose_end_does_not_decrypt_is_an_error_and_never_zeros() {
+    let room = Room::furnished();
+    let text = |number: u64| format!("{number} and so on ").repeat(2_000);
+    for number in 1..=12 {
+        let mut one = message(number, (number > 1).then(|| number - 1));
+        one.content = text(number);
+        room.write(|write| write.insert_message(one));
+    }
+    let path = room.path();
+    let folder = room.folder;
+    drop(room.store);
+    let whole = fs::read(&path).unwrap();
+    let mut refused = 0;
+    for page in (1..whole.len() / 4_096).step_by(3) {
+        let mut bytes = whole.clone();
+        bytes[page * 4_096 + 100] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        // A page of the schema closes all of it.
+        let Ok(store) = Store::open(&path, &KEY, at(0)) else { continue };
+        for number in 1..=12 {
+            let id = message_id(number);
+            match store.read(|read| read.message(id)) {
+                Ok(found) => assert!(found.is_none_or(|found| found.content == text(number)), "page {page}, message {number}"),
+                Err(error) => {
+                    assert_eq!(error.code().as_str(), "vault_damaged", "page {page}: {error}");
+                    let written = store.write(|write| write.message(id).map(drop));
+                    assert_eq!(written.unwrap_err().code().as_str(), "vault_damaged", "page {page}: written by zeros");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 12, "{refused}");
+    drop(folder);
+}

@@ -4,8 +4,7 @@
 //! meeting costs a new connection, and the number of them is bounded.
 
 use crate::StoreError;
-use crate::connection::{self, Key};
-use crate::store::is_usable;
+use crate::connection::{self, Key, refuse_broken};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 use std::path::Path;
@@ -113,8 +112,7 @@ impl Reader<'_> {
         result
     }
 
-    /// All rows of a statement, or none: where a page does not decrypt, SQLCipher gives zeros in its place, and a row that
-    /// was read from them looks like any other until the connection is asked once more.
+    /// All rows of a statement, or none where one of them lies on a page that does not decrypt.
     fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Value>>, StoreError> {
         self.try_with(|source| {
             let mut statement = source.prepare(sql)?;
@@ -123,8 +121,8 @@ impl Reader<'_> {
                 (0..width).map(|column| row.get::<_, Value>(column)).collect::<rusqlite::Result<Vec<Value>>>()
             })?;
             let rows = read.collect::<Result<Vec<Vec<Value>>, _>>()?;
-            drop(statement);
-            if is_usable(source) { Ok(rows) } else { Err(StoreError::DamagedValue { what: "a row".to_owned() }) }
+            refuse_broken(source)?;
+            Ok(rows)
         })
     }
 
