@@ -1,6 +1,7 @@
 //! The ways into the vault: changed one by one, each time with a backup that the new keys are proven to open.
 
 use crate::backup::talked;
+use crate::root_key::exported;
 use crate::support::{MemoryKeychain, World, options};
 use evenkeel_domain::*;
 use evenkeel_service::*;
@@ -92,7 +93,7 @@ async fn a_new_code_is_good_once_typed_back_and_opens_the_newest_backup_alone_el
     let new = sheet.groups.join("-");
     assert_eq!(by_code(&world.service, &new).await.unwrap().state, VaultState::Open);
     let conversation = world.conversations(context.id).await.items[0].id;
-    let exported = world.service.conversation_export(conversation, ExportFormat::Json).await.unwrap();
+    let before = exported(&world.service, conversation).await;
 
     // Another machine: nothing but the file and the code.
     let elsewhere = tempfile::tempdir().unwrap();
@@ -104,7 +105,7 @@ async fn a_new_code_is_good_once_typed_back_and_opens_the_newest_backup_alone_el
     assert_eq!(wrong.unwrap_err().code(), ErrorCode::WrongKey);
     let back = service.backup_restore_closed(made.path.into(), new, |_| {}).await.unwrap();
     assert_eq!(back.status.state, VaultState::Open);
-    assert_eq!(service.conversation_export(conversation, ExportFormat::Json).await.unwrap(), exported);
+    assert_eq!(exported(&service, conversation).await, before);
 }
 
 #[tokio::test]

@@ -18,8 +18,12 @@ fn secrets(world: &World, passphrase: Option<&str>) -> RootSecrets {
     RootSecrets { recovery_code: world.recovery.join("-"), passphrase: passphrase.map(str::to_owned) }
 }
 
-async fn exported(service: &Service, id: ConversationId) -> String {
-    service.conversation_export(id, ExportFormat::Json).await.unwrap()
+/// A conversation as it is exported, but for the time of that.
+pub async fn exported(service: &Service, id: ConversationId) -> serde_json::Value {
+    let text = service.conversation_export(id, ExportFormat::Json).await.unwrap();
+    let mut export: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(export.as_object_mut().unwrap().remove("exportedAt").is_some());
+    export
 }
 
 #[tokio::test]

@@ -119,13 +119,17 @@ fn a_page_that_does_not_decrypt_does_not_take_the_rest_with_it() {
     let folder = room.folder;
     drop(room.store);
     let whole = fs::read(&path).unwrap();
-    let (pages, mut best) = (whole.len() / 4_096, 0);
+    let (pages, mut best, mut closed) = (whole.len() / 4_096, 0, 0);
     // Some pages hold the way to many others; those of a message or two are the most.
     for page in (pages / 4..pages).step_by(pages / 16) {
         let mut bytes = whole.clone();
         bytes[page * 4_096 + 100] ^= 1;
         fs::write(&path, bytes).unwrap();
-        let store = Store::open(&path, &KEY, at(0)).unwrap();
+        // The newest message is looked at when a vault is opened.
+        let Ok(store) = Store::open(&path, &KEY, at(0)) else {
+            closed += 1;
+            continue;
+        };
         let outcomes: Vec<bool> = (1..=300).map(|number| store.read(|read| read.message(message_id(number))).is_ok()).collect();
         let good = outcomes.iter().filter(|is_good| **is_good).count();
         if outcomes.windows(2).any(|pair| pair == [false, true]) {
@@ -133,7 +137,7 @@ fn a_page_that_does_not_decrypt_does_not_take_the_rest_with_it() {
         }
         assert!(!store.full_check().unwrap().is_empty(), "page {page}");
     }
-    assert!(best > 200, "what comes after the damage is not read: {best}");
+    assert!(best > 200 && closed < 4, "what comes after the damage is not read: {best}, {closed}");
     drop(folder);
 }
 
