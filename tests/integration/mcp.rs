@@ -2,7 +2,7 @@
 
 use crate::support::{World, options};
 use evenkeel_domain::*;
-use evenkeel_service::{Service, VaultState};
+use evenkeel_service::{Service, SlotName, VaultState};
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use rmcp::model::{
     ArgumentInfo, CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, CompleteRequestParams,
@@ -482,6 +482,21 @@ async fn of_a_context_that_is_local_only_or_was_not_chosen_nothing_is_in_any_ans
     world.grant(ConnectionGrant { is_blocked: true, ..ConnectionGrant::default() }).await;
     let error = program.refusal("context-manage", json!({ "action": "list" })).await;
     assert_eq!(error["code"], json!("not_permitted"));
+    let log = world.service.connection_log(None, 10).await.unwrap();
+    assert!(log[0].is_refused && log[0].count == 0, "{:?}", log[0]);
+}
+
+#[tokio::test]
+async fn a_vault_that_its_keychain_opens_no_longer_is_closed_for_programs_that_had_it_open() {
+    let world = World::new().await;
+    world.counselor().await;
+    let program = Program::trusted(&world).await;
+    program.call("context-manage", json!({ "action": "list" })).await;
+    world.service.vault_set_passphrase("correct horse battery".into()).await.unwrap();
+    world.service.vault_remove_slot(SlotName::Keychain, Some(world.recovery.join("-"))).await.unwrap();
+    let error = program.refusal("context-manage", json!({ "action": "list" })).await;
+    assert_eq!(error["code"], json!("vault_locked"));
+    assert_eq!(world.service.vault_status().await.state, VaultState::LockedByUser);
 }
 
 #[tokio::test]

@@ -251,6 +251,9 @@ async fn a_preview_is_what_is_sent_then_and_stores_nothing() {
             SendRequest::Regenerate { message_id: reply.id },
         ];
         for request in requests {
+            // The time is sent to the second: both have to fall into the same one.
+            let millis = i64::from(world.clock.0.now().timestamp_subsec_millis());
+            world.clock.0.advance(chrono::TimeDelta::milliseconds(1_000 - millis));
             let (asked, stored) = (world.server.bodies().len(), world.conversations(context.id).await);
             let preview = world.service.chat_preview(request.clone()).await.unwrap();
             assert_eq!(world.server.bodies().len(), asked, "no model is called");

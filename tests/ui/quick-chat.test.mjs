@@ -48,10 +48,13 @@ journey(
     await page.waitForFunction(() => document.body.hasAttribute('data-moved'));
     await tell(page, 'fake-expire', 'context-preset-calm-counselor');
     await page.id('quick-visit').click();
+    // Whether somebody is there counts only where the vault locks itself.
+    await page.evaluate(() => (globalThis.fake.world.settings.lockAfterMinutes = 5));
     await tell(page, 'fake-lock');
     await page.id('quick-locked').waitFor();
     await tell(page, 'fake-unlock');
     await page.id('quick-visit').waitFor();
+    await page.mouse.move(200, 200);
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => document.body.hasAttribute('data-hidden-by'));
     const made = await page.evaluate(() => [...window.calls].sort());

@@ -213,3 +213,18 @@ pub struct ComposerDraft {
     /// When it was last kept.
     pub updated_at: DateTime<Utc>,
 }
+
+/// Which conversations of a context another program sees: only those in which nobody spoke that is not there for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversationsShown {
+    /// The context whose conversations they are.
+    pub context_id: ContextId,
+    /// Only this one.
+    pub only: Option<ConversationId>,
+    /// The contexts that may have spoken there beside it; `None` = all that are not local only.
+    pub among: Option<Vec<ContextId>>,
+    /// Those in the archive too.
+    pub archived: bool,
+    /// At most so many.
+    pub limit: u32,
+}

@@ -38,7 +38,8 @@ pub use chat::{ChatEvent, Leaving, SendRequest, TokenMeter};
 pub use connection::{Access, AccessKind, Connection, ConnectionGrant};
 pub use context::{Context, ContextDraft, ContextPatch, ContextPlace, ContextQuery, ContextSort, Revision, RevisionUse};
 pub use conversation::{
-    AgentShare, ComposerDraft, Conversation, ConversationPlace, ConversationQuery, ConversationStatistics, DraftKey, TitleSource,
+    AgentShare, ComposerDraft, Conversation, ConversationPlace, ConversationQuery, ConversationStatistics, ConversationsShown,
+    DraftKey, TitleSource,
 };
 pub use error::{ErrorBody, ErrorCode};
 pub use feature::{Feature, FeatureFlags, FeatureStage};

@@ -180,6 +180,8 @@ pub struct MessageQuery {
     pub context_id: ContextId,
     /// Only those of this conversation.
     pub conversation_id: Option<ConversationId>,
+    /// As in [`ConversationsShown`](crate::ConversationsShown).
+    pub among: Option<Vec<ContextId>>,
     /// The newest first.
     pub newest_first: bool,
     /// The page, from 1.
@@ -205,6 +207,8 @@ pub struct MessageSelection {
     pub context_id: ContextId,
     /// Only those of this conversation.
     pub conversation_id: Option<ConversationId>,
+    /// As in [`ConversationsShown`](crate::ConversationsShown).
+    pub among: Option<Vec<ContextId>>,
     /// Only those with these ids.
     pub ids: Option<Vec<MessageId>>,
     /// Only those that were stored before this time.

@@ -2,7 +2,8 @@
 
 use crate::Companions;
 use evenkeel_domain::{
-    Access, AccessKind, ConnectionGrant, Context, ContextId, ContextQuery, Conversation, ConversationId, ErrorBody, ErrorCode,
+    Access, AccessKind, ConnectionGrant, Context, ContextId, ContextQuery, Conversation, ConversationId, ConversationsShown,
+    ErrorBody, ErrorCode,
 };
 use rmcp::model::Implementation;
 use std::sync::Arc;
@@ -26,6 +27,9 @@ impl Caller {
         let (name, version) = named(client);
         let grant = companions.grant(&name, &version).await?;
         if grant.is_blocked {
+            let blocked = Self { companions, name, grant };
+            blocked.companions.note(blocked.access(AccessKind::ReadContexts, None, 0, true)).await;
+            let name = blocked.name;
             let message = format!("{name} is blocked; allow it in Evenkeel, Settings, Connections");
             return Err(ErrorBody::new(ErrorCode::NotPermitted, message).with("client", name));
         }
@@ -101,16 +105,32 @@ impl Caller {
         }
     }
 
+    /// What of a context's conversations the program sees: where a context spoke that is not there for it, it sees
+    /// nothing of the conversation, since the others' words were made from that context's.
+    pub fn sight(&self, context: ContextId, limit: u32) -> ConversationsShown {
+        ConversationsShown { context_id: context, only: None, among: self.among(), archived: true, limit }
+    }
+
+    /// The contexts that are there for the program; `None` = all that are not local only.
+    pub fn among(&self) -> Option<Vec<ContextId>> {
+        self.grant.contexts.clone()
+    }
+
+    /// The conversation of a context in which something was said last.
+    pub async fn newest(&self, context: ContextId) -> Result<Option<Conversation>, ErrorBody> {
+        let query = ConversationsShown { archived: false, ..self.sight(context, 1) };
+        Ok(self.companions.conversations(query).await?.pop())
+    }
+
     /// A conversation of a context, by what is called its session; the refusal lists those that there are.
     pub async fn session(&self, context: &Context, id: &str) -> Result<Conversation, ErrorBody> {
-        let found = match id.trim().parse::<ConversationId>() {
-            Ok(id) => self.companions.conversation(id).await?.filter(|found| found.context_id == context.id),
-            Err(_) => None,
-        };
-        if let Some(found) = found {
-            return Ok(found);
+        if let Ok(id) = id.trim().parse::<ConversationId>() {
+            let only = ConversationsShown { only: Some(id), ..self.sight(context.id, 1) };
+            if let Some(found) = self.companions.conversations(only).await?.pop() {
+                return Ok(found);
+            }
         }
-        let others = self.companions.conversations(context.id, LISTED as u32).await?;
+        let others = self.companions.conversations(self.sight(context.id, LISTED as u32)).await?;
         let what = format!("session of {}", context.name);
         Err(missing(&what, id, others.iter().map(|other| format!("{} ({})", other.title, other.id))))
     }

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     Access, ChatEvent, ConnectionGrant, Context, ContextDraft, ContextId, ContextPatch, ContextQuery, Conversation,
-    ConversationId, ErrorBody, Message, MessageQuery, MessageSelection, Preset, PresetDraft, PresetId, PresetQuery,
+    ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Preset, PresetDraft, PresetId,
+    PresetQuery,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -130,23 +131,12 @@ pub trait Companions: Send + Sync + 'static {
     /// There is none.
     async fn delete_preset(&self, id: PresetId) -> Result<(), ErrorBody>;
 
-    /// Conversations of a context, the newest activity first, at most so many.
+    /// The conversations of a context that a program may see, the newest activity first; none from the trash. Their
+    /// titles are without what the user wants to have taken out of what is sent.
     ///
     /// # Errors
     /// The vault cannot be read.
-    async fn conversations(&self, context: ContextId, limit: u32) -> Result<Vec<Conversation>, ErrorBody>;
-
-    /// The conversation of a context in which something was said last.
-    ///
-    /// # Errors
-    /// The vault cannot be read.
-    async fn newest_conversation(&self, context: ContextId) -> Result<Option<Conversation>, ErrorBody>;
-
-    /// One conversation; none from the trash.
-    ///
-    /// # Errors
-    /// The vault cannot be read.
-    async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, ErrorBody>;
+    async fn conversations(&self, query: ConversationsShown) -> Result<Vec<Conversation>, ErrorBody>;
 
     /// A page of messages, without what the user wants to have taken out of what is sent, and how many there are on all
     /// pages.
@@ -162,11 +152,11 @@ pub trait Companions: Send + Sync + 'static {
     /// A message that is named does not exist, the context has expired, or a reply is being written.
     async fn delete_messages(&self, selection: MessageSelection) -> Result<(u32, u32), ErrorBody>;
 
-    /// Puts all conversations of a context into the trash, or one of them. Gives how many messages went with them.
+    /// Puts the conversations of a context that a program may see into the trash. Gives how many messages went with them.
     ///
     /// # Errors
     /// A reply is being written in one of them.
-    async fn clear(&self, context: ContextId, conversation: Option<ConversationId>) -> Result<u32, ErrorBody>;
+    async fn clear(&self, query: ConversationsShown) -> Result<u32, ErrorBody>;
 
     /// Sends a message, and tells what happens until the reply is stored. Dropping the call does not stop the reply.
     ///

@@ -173,7 +173,14 @@ pub(crate) async fn read(caller: &Caller, uri: &str) -> Result<ReadResourceResul
 
 async fn context(caller: &Caller, id: &str) -> Result<Value, ErrorBody> {
     let context = caller.context(id).await?;
-    let query = MessageQuery { context_id: context.id, conversation_id: None, newest_first: true, page: 1, page_size: RECENT };
+    let query = MessageQuery {
+        context_id: context.id,
+        conversation_id: None,
+        among: caller.among(),
+        newest_first: true,
+        page: 1,
+        page_size: RECENT,
+    };
     let (mut messages, total) = caller.companions.messages(query).await?;
     caller.note(AccessKind::ReadContexts, Some(context.id), 1).await;
     caller.note(AccessKind::ReadMessages, Some(context.id), messages.len()).await;

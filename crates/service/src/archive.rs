@@ -180,6 +180,7 @@ impl Service {
     /// # Errors
     /// The vault is locked, or the disk refuses.
     pub async fn archive_keep(&self) -> Result<(), ServiceError> {
+        let _work = self.work().await;
         let store = self.session()?.store();
         blocking("ending an import", move || Ok(archive::keep_import(&store)?)).await
     }

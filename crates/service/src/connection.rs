@@ -6,6 +6,7 @@ use crate::{Service, ServiceError, VaultState};
 use companions::Desk;
 use evenkeel_domain::{Access, Connection, ConnectionGrant, ErrorBody, ErrorCode, FieldError};
 use evenkeel_mcp::McpError;
+use evenkeel_vault::{KeyFile, SlotKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -128,13 +129,24 @@ impl Service {
         Ok(seen.await?.map(|seen| seen.grant).unwrap_or_default())
     }
 
-    /// Opens the vault by keychain where it is not open yet.
+    /// Whether the vault still has a slot that opens it without the user: one who took it away wants it closed for
+    /// every program, also for one that had opened it before.
+    fn is_open_to_others(&self) -> bool {
+        let slots = KeyFile::read(&self.profile());
+        // Slots that cannot be read now close nothing; the vault is open.
+        slots.map_or(true, |file| file.slots().iter().any(|slot| slot.kind() == SlotKind::Keychain))
+    }
+
+    /// Opens the vault by keychain where it is not open yet, and closes it where the keychain opens it no longer.
     ///
     /// # Errors
     /// It cannot be opened: the message says what the user has to do.
     pub(crate) async fn opened_for_others(&self) -> Result<(), ServiceError> {
         if self.session().is_ok() {
-            return Ok(());
+            if self.is_open_to_others() {
+                return Ok(());
+            }
+            self.vault_lock().await;
         }
         let mut status = self.vault_status().await;
         if !matches!(status.state, VaultState::Open | VaultState::New | VaultState::ConfirmRecovery) {

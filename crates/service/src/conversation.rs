@@ -5,8 +5,8 @@ use crate::missing::{LISTED, home_in_trash, missing, missing_message, named};
 use crate::{ConversationPage, ConversationView, EarlierMessages, LaterMessages, Service, ServiceError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, FieldError, Message, MessageId,
-    checked_tags,
+    ContextId, Conversation, ConversationId, ConversationQuery, ConversationStatistics, ConversationsShown, FieldError, Message,
+    MessageId, checked_tags,
 };
 use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use std::collections::HashSet;
@@ -173,19 +173,17 @@ impl Service {
         self.delete_those(move |r| r.conversations_of_context(context)).await
     }
 
-    /// Puts all conversations of a context into the trash, or one of them; gives how many messages went with them.
+    /// Puts the conversations that a program sees into the trash; gives how many messages went with them.
     ///
     /// # Errors
-    /// There is no such context, the conversation is not one of its, or a reply is being written in one of them.
-    pub(crate) async fn conversations_clear(
-        &self,
-        context: ContextId,
-        conversation: Option<ConversationId>,
-    ) -> Result<u32, ServiceError> {
-        let gone = match conversation {
-            Some(id) => self.conversation_delete(vec![id]).await?,
-            None => self.conversation_clear(context).await?,
-        };
+    /// There is no such context, or a reply is being written in one of them.
+    pub(crate) async fn conversations_clear(&self, query: ConversationsShown) -> Result<u32, ServiceError> {
+        self.context_get(query.context_id).await?;
+        let gone = self.delete_those(move |r| {
+            let seen = r.conversations_shown(&query)?;
+            Ok(seen.into_iter().map(|conversation| conversation.id).collect())
+        });
+        let gone = gone.await?;
         let count = move |r: &ReadHandle<'_>| {
             let mut messages = 0_u32;
             for id in gone {
@@ -196,20 +194,9 @@ impl Service {
         self.session()?.read(count).await
     }
 
-    /// Conversations of a context, the newest activity first.
-    pub(crate) async fn conversations_of(&self, context: ContextId, limit: u32) -> Result<Vec<Conversation>, ServiceError> {
-        self.session()?.read(move |r| r.conversations(Some(context), limit, 0)).await
-    }
-
-    /// The conversation of a context in which something was said last.
-    pub(crate) async fn conversation_newest(&self, context: ContextId) -> Result<Option<Conversation>, ServiceError> {
-        self.session()?.read(move |r| r.newest_conversation(context)).await
-    }
-
-    /// A conversation of the vault that is not in the trash.
-    pub(crate) async fn conversation_kept(&self, id: ConversationId) -> Result<Option<Conversation>, ServiceError> {
-        let found = self.session()?.read(move |r| r.conversation(id)).await?;
-        Ok(found.filter(|conversation| conversation.deleted_at.is_none()))
+    /// The conversations of a context that a program sees.
+    pub(crate) async fn conversations_shown(&self, query: ConversationsShown) -> Result<Vec<Conversation>, ServiceError> {
+        self.session()?.read(move |r| r.conversations_shown(&query)).await
     }
 
     /// Puts into the trash what is found, once the turn of each has been taken; what is not found any

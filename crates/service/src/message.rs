@@ -4,6 +4,7 @@ use crate::missing::{LISTED, missing, named};
 use crate::session::private::Item;
 use crate::{ConversationView, Service, ServiceError};
 use evenkeel_domain::{ErrorBody, ErrorCode, Message, MessageId, MessageQuery, MessageSelection, Role, Vote};
+use std::collections::HashSet;
 
 /// Messages that are deleted in one transaction: each of them moves all that were said after it.
 const AT_ONCE: usize = 1_000;
@@ -63,7 +64,8 @@ impl Service {
         self.check_lifetime(&self.context_get(selection.context_id).await?)?;
         let (session, now, wanted) = (self.session()?, self.now(), selection.clone());
         let mut found = session.read(move |r| r.selected_messages(&wanted)).await?;
-        if let Some(unknown) = selection.ids.iter().flatten().find(|id| !found.iter().any(|(known, ..)| known == *id)) {
+        let known: HashSet<MessageId> = found.iter().map(|(id, ..)| *id).collect();
+        if let Some(unknown) = selection.ids.iter().flatten().find(|id| !known.contains(id)) {
             return Err(self.unknown_message(&selection, *unknown).await?);
         }
         found.retain(|(.., at)| selection.older_than.is_none_or(|before| *at < before));
@@ -89,8 +91,8 @@ impl Service {
 
     /// The refusal for a message that is not there, with the newest that are.
     async fn unknown_message(&self, selection: &MessageSelection, id: MessageId) -> Result<ServiceError, ServiceError> {
-        let (context_id, conversation_id) = (selection.context_id, selection.conversation_id);
-        let newest = MessageQuery { context_id, conversation_id, newest_first: true, page: 1, page_size: LISTED };
+        let (context_id, conversation_id, among) = (selection.context_id, selection.conversation_id, selection.among.clone());
+        let newest = MessageQuery { context_id, conversation_id, among, newest_first: true, page: 1, page_size: LISTED };
         let known = self.message_list(newest).await?.0;
         let known: Vec<String> = known.iter().map(|message| named(message.role.as_str(), message.id)).collect();
         Ok(missing("message of this context", id, &known))

@@ -30,8 +30,16 @@ pub(crate) enum Purpose {
 /// write-ahead log is left alone on close until [`settle`] was called, so that a file this version
 /// may not touch stays as it is.
 pub(crate) fn open(path: &Path, key: &Key) -> Result<Connection, StoreError> {
-    peek(path)?;
-    create(path, key)
+    // Only where that fails it is looked into the file by another way, which says why.
+    open_beside(path, key).map_err(|error| peek(path).err().unwrap_or(error))
+}
+
+/// The database's salt, its first bytes, as the connection has read them.
+pub(crate) fn salt(connection: &Connection) -> Result<Salt, StoreError> {
+    let digits: String = connection.query_row("PRAGMA cipher_salt", [], |row| row.get(0))?;
+    let number =
+        u128::from_str_radix(&digits, 16).map_err(|error| StoreError::defect(format!("no salt of a database ({error})")))?;
+    Ok(number.to_be_bytes())
 }
 
 /// Like [`open`], for a file that this process may have open already, or that may still be empty: it does not look
@@ -146,9 +154,8 @@ pub(crate) fn settle(connection: &Connection, purpose: Purpose, in_memory: bool)
     Ok(())
 }
 
-/// Refuses a file that is missing, empty or not encrypted, before SQLite gets to see it; gives its first bytes, which
-/// are its salt. Only for a file that this process has not open, see [`create`].
-pub(crate) fn peek(path: &Path) -> Result<Salt, StoreError> {
+/// Refuses a file that is missing, empty or not encrypted. Only for a file that this process has not open, see [`create`].
+pub(crate) fn peek(path: &Path) -> Result<(), StoreError> {
     let failed = |source| StoreError::File { action: "open", path: path.to_owned(), source };
     let file = match fs::File::open(path) {
         Ok(file) => file,
@@ -163,10 +170,7 @@ pub(crate) fn peek(path: &Path) -> Result<Salt, StoreError> {
     if header == PLAINTEXT_HEADER {
         return Err(StoreError::Plaintext { path: path.to_owned() });
     }
-    header.resize(PLAINTEXT_HEADER.len(), 0);
-    let mut salt = Salt::default();
-    salt.copy_from_slice(&header);
-    Ok(salt)
+    Ok(())
 }
 
 #[cfg(test)]

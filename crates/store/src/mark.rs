@@ -87,6 +87,11 @@ impl Mark {
         Ok(None)
     }
 
+    /// The highest number that a message has had in the database that `connection` sees.
+    pub(crate) fn newest(connection: &Connection) -> Result<Option<i64>, StoreError> {
+        newest(connection)
+    }
+
     /// Begins the mark anew at what the database holds, whatever it said.
     pub(crate) fn begin_anew(&self, connection: &Connection) -> Result<(), StoreError> {
         let Some(newest) = newest(connection)? else { return Ok(()) };
@@ -99,15 +104,18 @@ impl Mark {
 
     /// Looks, inside a transaction that is about to be committed, how the mark has to change, and lets it fall if
     /// it has to. `Err` is a mark that cannot be written though it has to fall: then nothing may be committed.
-    pub(crate) fn before_commit(&self, connection: &Connection) -> Result<Rise, StoreError> {
+    /// `before` is the highest number at the transaction's beginning: where it went down, the mark falls even if it
+    /// lags so far behind that it need not, so that a rise that another process has still to note does not count.
+    pub(crate) fn before_commit(&self, connection: &Connection, before: Option<i64>) -> Result<Rise, StoreError> {
         let Some(newest) = newest(connection)? else { return Ok(Rise(None)) };
+        let has_sunk = before.is_some_and(|before| before > newest);
         let record = self.read();
         let falls = record.map_or(0, |record| record.falls);
         match record {
-            Some(record) if record.newest == newest => Ok(Rise(None)),
-            Some(record) if record.newest > newest => {
+            Some(record) if record.newest == newest && !has_sunk => Ok(Rise(None)),
+            Some(record) if record.newest > newest || has_sunk => {
                 let fallen = self.file.lock().and_then(|()| {
-                    let put = self.put(Record { newest, falls: falls + 1 }, true);
+                    let put = self.put(Record { newest: newest.min(record.newest), falls: falls + 1 }, true);
                     self.file.unlock().and(put)
                 });
                 fallen.map_err(|source| StoreError::File { action: "lower the mark of", path: "vault.db".into(), source })?;

@@ -67,18 +67,38 @@ impl Writer {
         work: impl FnOnce(&mut WriteHandle<'_>) -> Result<T, E>,
     ) -> Result<(T, Vec<Change>), E> {
         let transaction = Transaction::new(&mut self.connection, TransactionBehavior::Immediate).map_err(StoreError::from)?;
+        let before = self.mark.as_ref().map(|_| Mark::newest(&transaction)).transpose()?.flatten();
         let mut handle = WriteHandle::new(&transaction);
         let value = work(&mut handle)?;
         let changes = handle.into_changes();
         if self.is_file {
             refuse_broken(&transaction)?;
         }
-        let rise = self.mark.as_ref().map(|mark| mark.before_commit(&transaction)).transpose()?;
+        let rise = self.mark.as_ref().map(|mark| mark.before_commit(&transaction, before)).transpose()?;
         transaction.commit().map_err(StoreError::from)?;
         if let (Some(mark), Some(rise)) = (&self.mark, rise) {
             mark.after_commit(rise);
         }
         Ok((value, changes))
+    }
+
+    /// Gives a few freed pages back to the disk; answers how many. Pages are moved for that, and one that does not
+    /// decrypt must not be moved as zeros.
+    fn give_back(&mut self) -> Result<u64, StoreError> {
+        let transaction = Transaction::new(&mut self.connection, TransactionBehavior::Immediate)?;
+        let before = free_pages(&transaction)?;
+        if before > 0 {
+            // One page for each row that is asked for.
+            let mut statement = transaction.prepare("PRAGMA incremental_vacuum(256)")?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+        }
+        let given = before.saturating_sub(free_pages(&transaction)?);
+        if self.is_file {
+            refuse_broken(&transaction)?;
+        }
+        transaction.commit()?;
+        Ok(given)
     }
 
     /// Takes another connection where the present one has met a damaged page.
@@ -140,8 +160,8 @@ impl Store {
     fn open_as(path: &Path, key: &[u8; 32], now: DateTime<Utc>, may_be_short: bool) -> Result<Self, StoreError> {
         refuse_pending(path)?;
         let key = copy_key(key);
-        let salt = connection::peek(path)?;
-        let mut connection = connection::create(path, &key)?;
+        let mut connection = connection::open(path, &key)?;
+        let salt = connection::salt(&connection)?;
         if !may_be_short {
             refuse_short(path, salt, &connection)?;
         }
@@ -188,8 +208,8 @@ impl Store {
     /// `TailLost`, and as for [`Store::open`], but for `TooNew` and `MigrationEdited`.
     pub fn check_tail(path: &Path, key: &[u8; 32]) -> Result<(), StoreError> {
         refuse_pending(path)?;
-        let salt = connection::peek(path)?;
-        refuse_short(path, salt, &connection::create(path, &copy_key(key))?)
+        let connection = connection::open(path, &copy_key(key))?;
+        refuse_short(path, connection::salt(&connection)?, &connection)
     }
 
     /// The schema of a database, which is not changed by looking; 0 = it has none yet.
@@ -324,17 +344,14 @@ impl Store {
     pub fn compact(&self, go_on: &mut dyn FnMut() -> bool) -> Result<u64, StoreError> {
         let mut pages = 0;
         loop {
-            let writer = self.writer();
-            let before = free_pages(&writer.connection)?;
-            if before > 0 {
-                // One page for each row that is asked for.
-                let mut statement = writer.connection.prepare("PRAGMA incremental_vacuum(256)")?;
-                let mut rows = statement.query([])?;
-                while rows.next()?.is_some() {}
+            let mut writer = self.writer();
+            let given = writer.give_back();
+            if given.is_err() {
+                writer.mend(&self.place);
             }
-            let given = before.saturating_sub(free_pages(&writer.connection)?);
-            pages += given;
             drop(writer);
+            let given = given?;
+            pages += given;
             if given == 0 || !go_on() {
                 break;
             }

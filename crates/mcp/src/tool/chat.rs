@@ -166,7 +166,7 @@ pub(super) async fn chat(caller: &Caller, wish: ContextChat, mut watch: Watch) -
     caller.check_chat(context.id).await?;
     let conversation = match &wish.session_id {
         Some(id) => Some(caller.session(&context, id).await?),
-        None => caller.companions.newest_conversation(context.id).await?,
+        None => caller.newest(context.id).await?,
     };
     let turn = Turn {
         context_id: context.id,

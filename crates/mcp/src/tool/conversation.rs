@@ -5,10 +5,15 @@ use crate::caller::Caller;
 use crate::record::{ErrorRecord, MessageRecord};
 use crate::schema::misfit;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
-use evenkeel_domain::{AccessKind, Context, ConversationId, ErrorBody, MessageId, MessageQuery, MessageSelection};
+use evenkeel_domain::{
+    AccessKind, Context, ConversationId, ConversationsShown, ErrorBody, MessageId, MessageQuery, MessageSelection,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// Messages that one call may name.
+const MOST_IDS: usize = 1_000;
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -87,7 +92,7 @@ pub(super) async fn manage(caller: &Caller, wish: ConversationManage) -> Result<
     match wish.action {
         Action::List => list(caller, &context, session, &wish).await,
         Action::Delete => {
-            let selection = selection(&context, session, &wish)?;
+            let selection = selection(caller, &context, session, &wish)?;
             caller.check_change(AccessKind::DeleteMessages, Some(context.id)).await?;
             let (gone, left) = caller.companions.delete_messages(selection).await?;
             let more = if left > 0 { format!("; {left} more are left, call again") } else { String::new() };
@@ -95,7 +100,8 @@ pub(super) async fn manage(caller: &Caller, wish: ConversationManage) -> Result<
         }
         Action::Clear => {
             caller.check_change(AccessKind::DeleteMessages, Some(context.id)).await?;
-            let gone = caller.companions.clear(context.id, session).await?;
+            let sight = ConversationsShown { only: session, ..caller.sight(context.id, u32::MAX) };
+            let gone = caller.companions.clear(sight).await?;
             let message = format!("{gone} messages of {} are in the trash of Evenkeel with their conversations", context.name);
             Ok(deleted(caller, &context, gone, message).await)
         }
@@ -111,6 +117,7 @@ async fn list(
     let query = MessageQuery {
         context_id: context.id,
         conversation_id,
+        among: caller.among(),
         newest_first: wish.reverse,
         page: wish.page,
         page_size: wish.page_size,
@@ -132,6 +139,7 @@ async fn deleted(caller: &Caller, context: &Context, count: u32, message: String
 }
 
 fn selection(
+    caller: &Caller,
     context: &Context,
     conversation_id: Option<ConversationId>,
     wish: &ConversationManage,
@@ -139,13 +147,16 @@ fn selection(
     if wish.conversation_ids.is_none() && wish.older_than.is_none() {
         return Err(misfit("conversationIds", &Value::Null, "given, or olderThan; clear deletes everything"));
     }
+    if let Some(count) = wish.conversation_ids.as_ref().map(Vec::len).filter(|count| !(1..=MOST_IDS).contains(count)) {
+        return Err(misfit("conversationIds", &Value::from(count), "1 to 1,000 ids in one call"));
+    }
     let ids = wish
         .conversation_ids
         .as_ref()
         .map(|ids| ids.iter().map(|id| message_id(id)).collect::<Result<Vec<_>, _>>())
         .transpose()?;
     let older_than = wish.older_than.as_deref().map(time).transpose()?;
-    Ok(MessageSelection { context_id: context.id, conversation_id, ids, older_than })
+    Ok(MessageSelection { context_id: context.id, conversation_id, among: caller.among(), ids, older_than })
 }
 
 fn message_id(text: &str) -> Result<MessageId, ErrorBody> {

@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     Access, ChatEvent, ConnectionGrant, Context, ContextDraft, ContextId, ContextPatch, ContextQuery, Conversation,
-    ConversationId, ErrorBody, Message, MessageQuery, MessageSelection, Preset, PresetDraft, PresetId, PresetQuery, SendRequest,
+    ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Preset, PresetDraft, PresetId,
+    PresetQuery, SendRequest,
 };
 use evenkeel_mcp::{Companions, Turn};
 use evenkeel_prompt::Redactor;
 use evenkeel_store::Noun;
 use std::time::Duration;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Mutex, broadcast, mpsc};
 use tokio::task::JoinHandle;
 
 /// How long the last time that a program was there may lie back before it is noted anew.
@@ -24,6 +25,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The service behind the MCP server.
 pub(super) struct Desk {
     service: Service,
+    /// Who finds the vault closed waits until it is open, or known to stay closed.
+    opening: Mutex<()>,
     lists: broadcast::Sender<()>,
     _tasks: [Task; 2],
 }
@@ -59,7 +62,7 @@ impl Desk {
                 }
             }
         });
-        Self { service, lists, _tasks: [Task(telling), Task(looking)] }
+        Self { service, opening: Mutex::new(()), lists, _tasks: [Task(telling), Task(looking)] }
     }
 
     /// What the user wants to have taken out of what is sent is taken out of what other programs read too.
@@ -88,7 +91,10 @@ impl Companions for Desk {
     }
 
     async fn grant(&self, client: &str, version: &str) -> Result<ConnectionGrant, ErrorBody> {
-        body(self.service.opened_for_others().await)?;
+        {
+            let _turn = self.opening.lock().await;
+            body(self.service.opened_for_others().await)?;
+        }
         body(self.service.connection_seen(client, version, SEEN).await)
     }
 
@@ -157,16 +163,13 @@ impl Companions for Desk {
         body(self.service.preset_delete(id).await)
     }
 
-    async fn conversations(&self, context: ContextId, limit: u32) -> Result<Vec<Conversation>, ErrorBody> {
-        body(self.service.conversations_of(context, limit).await)
-    }
-
-    async fn newest_conversation(&self, context: ContextId) -> Result<Option<Conversation>, ErrorBody> {
-        body(self.service.conversation_newest(context).await)
-    }
-
-    async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, ErrorBody> {
-        body(self.service.conversation_kept(id).await)
+    async fn conversations(&self, query: ConversationsShown) -> Result<Vec<Conversation>, ErrorBody> {
+        let mut found = body(self.service.conversations_shown(query).await)?;
+        let redactor = self.redactor();
+        for conversation in &mut found {
+            conversation.title = worded(&conversation.title, redactor.as_ref()).text;
+        }
+        Ok(found)
     }
 
     async fn messages(&self, query: MessageQuery) -> Result<(Vec<Message>, u32), ErrorBody> {
@@ -179,8 +182,8 @@ impl Companions for Desk {
         body(self.service.messages_delete(selection).await)
     }
 
-    async fn clear(&self, context: ContextId, conversation: Option<ConversationId>) -> Result<u32, ErrorBody> {
-        body(self.service.conversations_clear(context, conversation).await)
+    async fn clear(&self, query: ConversationsShown) -> Result<u32, ErrorBody> {
+        body(self.service.conversations_clear(query).await)
     }
 
     async fn chat(&self, turn: Turn, events: mpsc::UnboundedSender<ChatEvent>) -> Result<(), ErrorBody> {
@@ -198,6 +201,8 @@ impl Companions for Desk {
                     ChatEvent::Started { conversation, user_message: redacted(user_message), reply_id, meter }
                 }
                 ChatEvent::Ended { message, error } => ChatEvent::Ended { message: message.map(redacted), error },
+                // What is to be taken out may lie over the border of two pieces: only their length is told.
+                ChatEvent::Text { delta } if redactor.is_some() => ChatEvent::Text { delta: "…".repeat(delta.chars().count()) },
                 other => other,
             };
             drop(events.send(event));

@@ -116,6 +116,10 @@ fn rekeyed(
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Rekeyed {
     let vault_id = present.vault_id();
+    // Another process may have changed a slot before the vault was closed, and the new ones know nothing of that.
+    if !KeyFile::read(profile).is_ok_and(|found| found == present) {
+        return Rekeyed { vault: closed, aside: None, outcome: Err(BackupError::InUse) };
+    }
     let (old_secrets, new_secrets) = (closed.root.subkey(vault_id, Use::Secrets), new.root.subkey(vault_id, Use::Secrets));
     let request = RekeyRequest {
         profile,

@@ -138,7 +138,12 @@ fn publish(work: &Path, request: &ExportRequest<'_>) -> Result<(), ArchiveError>
     } else {
         // A link never takes the place of a file that has come meanwhile, as a renaming would.
         match fs::hard_link(work, request.path) {
-            Ok(()) => fs::remove_file(work).map_err(failed())?,
+            Ok(()) => {
+                // The archive has its name from here on, whatever becomes of the other one.
+                if let Err(error) = fs::remove_file(work) {
+                    tracing::warn!(%error, "the name under which an archive was written could not be removed");
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(ArchiveError::Exists { path: request.path.to_owned() });
             }
@@ -147,7 +152,11 @@ fn publish(work: &Path, request: &ExportRequest<'_>) -> Result<(), ArchiveError>
             Err(error) => return Err(failed()(error)),
         }
     }
-    Ok(sync_folder(request.path)?)
+    // It is there: an error would have its key taken for one that opens nothing.
+    if let Err(error) = sync_folder(request.path) {
+        tracing::warn!(%error, "the folder of an archive could not be synced");
+    }
+    Ok(())
 }
 
 /// A file that is read as an archive. It stays open, so that no other takes its place meanwhile.

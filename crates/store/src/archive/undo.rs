@@ -129,11 +129,11 @@ fn undo_conversation(store: &Store, id: &str, noted: &Noted, now: DateTime<Utc>)
         let Some(found @ Record::Conversation(_)) = found else { return Ok::<_, ArchiveError>(None) };
         let sql = "SELECT deleted_at FROM conversations WHERE id = ?1";
         let trashed = write.one(sql, [bytes(conversation.uuid())], |row| Ok(row.get::<_, Option<i64>>(0)?))?.flatten();
-        // Already in the trash: an undoing that was cut off has put it there.
+        if mark(&found)? != noted.mark {
+            return Ok(None);
+        }
+        // Already in the trash: an undoing that was cut off has put it there, or the user as it came.
         if trashed.is_none() {
-            if mark(&found)? != noted.mark {
-                return Ok(None);
-            }
             take_back_votes(write, conversation)?;
             write.trash_conversations(&[conversation], deleted_at)?;
         }

@@ -2,7 +2,8 @@
 
 use crate::room::{Room, at, context, context_id, conversation, conversation_id, message, message_id};
 use evenkeel_domain::{
-    Access, AccessKind, ConnectionGrant, ContextId, Conversation, ErrorCode, MessageId, MessageQuery, MessageSelection,
+    Access, AccessKind, ConnectionGrant, ContextId, Conversation, ConversationsShown, ErrorCode, MessageId, MessageQuery,
+    MessageSelection,
 };
 use evenkeel_store::{Noun, WriteHandle};
 
@@ -121,16 +122,21 @@ fn talked(is_local_only: bool) -> Room {
     room
 }
 
+fn seen(context: u64) -> ConversationsShown {
+    ConversationsShown { context_id: context_id(context), only: None, among: None, archived: false, limit: 10 }
+}
+
 fn numbers(room: &Room, query: &MessageQuery) -> (Vec<MessageId>, u64) {
     let (page, total) = room.read(|read| read.messages_page(query));
     (page.into_iter().map(|message| message.id).collect(), total)
 }
 
 #[test]
-fn messages_of_a_context_are_listed_over_all_its_conversations_by_page_and_without_guests_that_are_local_only() {
+fn messages_of_a_context_are_listed_by_page_without_conversations_in_which_a_guest_spoke_that_is_not_shown() {
     let query = |newest_first, page, page_size| MessageQuery {
         context_id: context_id(1),
         conversation_id: None,
+        among: None,
         newest_first,
         page,
         page_size,
@@ -141,18 +147,32 @@ fn messages_of_a_context_are_listed_over_all_its_conversations_by_page_and_witho
     assert_eq!(numbers(&room, &query(false, 2, 4)), (ids(&[5, 6]), 6));
     let one = MessageQuery { conversation_id: Some(conversation_id(2)), ..query(false, 1, 10) };
     assert_eq!(numbers(&room, &one), (ids(&[4, 5]), 2));
+    let among = |contexts: &[u64]| Some(contexts.iter().map(|number| context_id(*number)).collect::<Vec<_>>());
+    assert_eq!(numbers(&room, &MessageQuery { among: among(&[1]), ..query(true, 1, 10) }), (ids(&[5, 4]), 2));
     let room = talked(true);
-    assert_eq!(numbers(&room, &query(true, 1, 2)), (ids(&[5, 4]), 5));
+    assert_eq!(numbers(&room, &query(true, 1, 1)), (ids(&[5]), 2));
+    assert_eq!(numbers(&room, &MessageQuery { among: among(&[1, 2]), ..query(true, 1, 10) }).1, 6);
+    let shown = |among| room.read(|read| read.conversations_shown(&ConversationsShown { among, ..seen(1) }));
+    assert_eq!(shown(None).iter().map(|one| one.id).collect::<Vec<_>>(), [conversation_id(2)]);
+    assert_eq!(shown(among(&[1, 2])).len(), 2);
+    let selection = MessageSelection {
+        context_id: context_id(1),
+        conversation_id: None,
+        among: None,
+        ids: Some(vec![message_id(1), message_id(4)]),
+        older_than: None,
+    };
+    let found = room.read(|read| read.selected_messages(&selection));
+    assert_eq!(found.iter().map(|(id, ..)| *id).collect::<Vec<_>>(), [message_id(4)], "nor deleted");
     room.write(|write| write.trash_conversations(&[conversation_id(2)], at(9)).map(drop));
-    assert_eq!(numbers(&room, &query(true, 1, 10)), (ids(&[3, 2, 1]), 3));
-    assert_eq!(room.read(|read| read.newest_conversation(context_id(1))).unwrap().id, conversation_id(1));
+    assert_eq!(numbers(&room, &query(true, 1, 10)), (ids(&[]), 0));
 }
 
 #[test]
 fn a_selection_finds_what_it_names_and_nothing_of_another_context() {
     let room = talked(false);
     let selected = |ids: Option<Vec<MessageId>>, context: u64, older_than| {
-        let selection = MessageSelection { context_id: context_id(context), conversation_id: None, ids, older_than };
+        let selection = MessageSelection { context_id: context_id(context), conversation_id: None, among: None, ids, older_than };
         let found = room.read(|read| read.selected_messages(&selection));
         found.into_iter().map(|(id, ..)| id).collect::<Vec<_>>()
     };
@@ -170,6 +190,8 @@ fn the_newest_conversation_is_the_one_talked_in_last_pinned_or_not() {
     let newest = Conversation { last_activity_at: at(500_000), ..conversation(3, 1) };
     let archived = Conversation { is_archived: true, last_activity_at: at(900_000), ..conversation(4, 1) };
     room.write(|write| [pinned, newest, archived].iter().try_for_each(|one| write.insert_conversation(one)));
-    assert_eq!(room.read(|read| read.newest_conversation(context_id(1))).unwrap().id, conversation_id(3));
-    assert_eq!(room.read(|read| read.newest_conversation(context_id(9))), None);
+    let newest = |context| room.read(|read| read.conversations_shown(&seen(context))).first().map(|one| one.id);
+    assert_eq!((newest(1), newest(9)), (Some(conversation_id(3)), None));
+    let all = room.read(|read| read.conversations_shown(&ConversationsShown { archived: true, limit: 1, ..seen(1) }));
+    assert_eq!((all.len(), all[0].id), (1, conversation_id(4)));
 }
