@@ -2,7 +2,7 @@
 
 use crate::backup::refuse_pending;
 use crate::change::Changes;
-use crate::connection::{self, Key, Purpose, Salt, is_intact, refuse_broken};
+use crate::connection::{self, Key, Purpose, Salt, has_read_intact, is_intact, refuse_broken};
 use crate::file::{create_private, make_private, remove_if_there, sync_file, sync_folder, with_suffix};
 use crate::mark::{Mark, Shortfall};
 use crate::migration::{self, MIGRATIONS};
@@ -250,12 +250,10 @@ impl Store {
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred).map_err(StoreError::from)?;
         let mut result = work(&ReadHandle::new(connection));
         let ended = transaction.rollback().map_err(StoreError::from);
-        if self.file().is_some()
-            && let Err(broken) = refuse_broken(connection)
-        {
+        if self.file().is_some() && !has_read_intact(connection) {
             lent.discard();
             // What was read may hold zeros that never were written.
-            result = result.and(Err(broken.into()));
+            result = result.and(Err(StoreError::DamagedValue { what: "a page".to_owned() }.into()));
         }
         ended?;
         result
