@@ -110,6 +110,25 @@ async fn it_can_be_stopped_and_the_vault_is_open_as_before() {
 }
 
 #[tokio::test]
+async fn a_lock_that_is_asked_for_meanwhile_holds_afterwards() {
+    let (world, context) = talked().await;
+    let settings = Settings { lock_on_sleep: true, ..world.service.settings_get().await.unwrap() };
+    world.service.settings_save(settings).await.unwrap();
+    let (service, runtime) = (world.service.clone(), tokio::runtime::Handle::current());
+    let hidden = service.clone();
+    // Hiding the window locks only where that is wished, and it is not.
+    let told = move |_| runtime.block_on(hidden.lock_if_hidden());
+    assert!(world.service.vault_renew_root(secrets(&world, None), told).await.unwrap().is_some());
+    let runtime = tokio::runtime::Handle::current();
+    let outcome =
+        world.service.vault_renew_root(secrets(&world, None), move |_| runtime.block_on(service.lock_if_sleeping())).await;
+    assert_eq!(outcome.map(drop).unwrap_err().code(), ErrorCode::VaultLocked);
+    assert_eq!(world.service.vault_status().await.state, VaultState::LockedByUser);
+    world.service.vault_unlock(UnlockMethod::Keychain).await.unwrap();
+    assert_eq!(world.conversations(context.id).await.items.len(), 1);
+}
+
+#[tokio::test]
 async fn a_backup_from_before_comes_back_here_with_the_keys_of_its_time() {
     let (mut world, context) = talked().await;
     let made = world.service.backup_make().await.unwrap();

@@ -114,15 +114,17 @@ impl Service {
         self.status()
     }
 
-    /// Stops replies, closes the vault and wipes its keys.
+    /// Stops replies, closes the vault and wipes its keys. One that is closed for a change is locked once that is done.
     pub async fn vault_lock(&self) -> VaultStatus {
         if self.session().is_ok() {
             self.stop_jobs().await;
             self.finish_replies().await;
             self.engines().unload().await;
             self.0.keys.forget();
-            self.0.gate.set(Phase::Closed(VaultState::LockedByUser, None));
+            self.0.gate.close_open();
         }
+        // Also where a change has begun while replies were stopped.
+        self.0.keys.want_lock(|_| true);
         self.status()
     }
 

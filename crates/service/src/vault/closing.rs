@@ -29,6 +29,7 @@ impl Service {
         self.finish_replies().await;
         self.engines().unload().await;
         let (root, key_file) = (opened.root.clone(), opened.key_file.clone());
+        self.0.keys.begin_absence(&opened.session.settings());
         drop(opened);
         self.0.keys.forget();
         self.0.gate.set(Phase::Opening);
@@ -79,7 +80,10 @@ impl Service {
 
     fn enter(&self, outcome: Result<Result<super::Opened, ServiceError>, tokio::task::JoinError>) {
         let outcome = outcome.unwrap_or_else(|error| Err(ServiceError::internal("opening the vault", &error)));
+        let is_lock_wanted = self.0.keys.end_absence();
         match outcome {
+            // Its keys go with it.
+            Ok(_) if is_lock_wanted => self.0.gate.close(),
             Ok(opened) => self.entered(opened),
             Err(error) => self.vault_failed(&error),
         }

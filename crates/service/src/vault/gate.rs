@@ -74,6 +74,13 @@ impl Gate {
         self.set(Phase::Closed(VaultState::LockedByUser, None));
     }
 
+    /// Closes it if it is open.
+    pub fn close_open(&self) {
+        if matches!(*self.lock(), Phase::Open(_)) {
+            self.close();
+        }
+    }
+
     /// Whether nothing was tried yet.
     pub fn is_untried(&self) -> bool {
         matches!(*self.lock(), Phase::Untried)

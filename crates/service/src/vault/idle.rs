@@ -40,6 +40,7 @@ impl Service {
 
     /// Locks the vault because the main window is hidden, if the settings wish that.
     pub async fn lock_if_hidden(&self) {
+        self.0.keys.want_lock(|absence| absence.when_hidden);
         if self.session().is_ok_and(|session| session.settings().lock_when_hidden) {
             self.vault_lock().await;
         }
@@ -47,6 +48,7 @@ impl Service {
 
     /// Locks the vault because the machine is about to sleep, if the settings wish that.
     pub async fn lock_if_sleeping(&self) {
+        self.0.keys.want_lock(|absence| absence.on_sleep);
         if self.session().is_ok_and(|session| session.settings().lock_on_sleep) {
             self.vault_lock().await;
         }

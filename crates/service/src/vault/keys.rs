@@ -1,6 +1,6 @@
 //! What is under way with the keys of the open vault.
 
-use evenkeel_domain::ClockSample;
+use evenkeel_domain::{ClockSample, Settings};
 use evenkeel_vault::{RecoveryCode, SleepWatch};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -13,6 +13,14 @@ pub(crate) struct Renewal {
     pub asked: Vec<u32>,
 }
 
+/// While the vault is closed for a change: what the user wishes of a lock, and whether one was asked for meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct Absence {
+    pub on_sleep: bool,
+    pub when_hidden: bool,
+    is_lock_wanted: bool,
+}
+
 /// Changes of keys, one at a time, and when somebody last used a window.
 #[derive(Default)]
 pub(crate) struct KeyWork {
@@ -20,6 +28,7 @@ pub(crate) struct KeyWork {
     pub turn: tokio::sync::Mutex<()>,
     renewal: Mutex<Option<Renewal>>,
     stop: Mutex<Option<CancellationToken>>,
+    absence: Mutex<Option<Absence>>,
     touched: Mutex<Option<ClockSample>>,
     sleep: OnceLock<SleepWatch>,
 }
@@ -55,6 +64,24 @@ impl KeyWork {
         if let Some(stop) = &*lock(&self.stop) {
             stop.cancel();
         }
+    }
+
+    /// Notes that the vault is closed for a change and will be opened again.
+    pub fn begin_absence(&self, settings: &Settings) {
+        let absence = Absence { on_sleep: settings.lock_on_sleep, when_hidden: settings.lock_when_hidden, is_lock_wanted: false };
+        *lock(&self.absence) = Some(absence);
+    }
+
+    /// Asks for a lock once the change is done, if the vault is closed for one and the user wishes it so.
+    pub fn want_lock(&self, is_wished: impl Fn(&Absence) -> bool) {
+        if let Some(absence) = lock(&self.absence).as_mut().filter(|absence| is_wished(absence)) {
+            absence.is_lock_wanted = true;
+        }
+    }
+
+    /// Ends it; tells whether a lock was asked for.
+    pub fn end_absence(&self) -> bool {
+        lock(&self.absence).take().is_some_and(|absence| absence.is_lock_wanted)
     }
 
     /// Notes that somebody uses a window.
