@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use evenkeel_domain::*;
 use evenkeel_service::*;
 
-fn draft(name: &str) -> ContextDraft {
+pub fn draft(name: &str) -> ContextDraft {
     ContextDraft {
         name: name.into(),
         system_prompt: format!("{name} has a view of its own and does not take over the user's mood."),

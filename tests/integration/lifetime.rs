@@ -160,7 +160,7 @@ async fn a_sleeping_machine_and_a_closed_app_catch_up() {
     let mut heard = world.service.context_expirings();
     world.clock.0.advance(days(13));
     let ran: Vec<_> = world.run_after(TimeDelta::zero()).await.into_iter().map(|job| job.name).collect();
-    assert_eq!(ran, ["expiry", "backup", "cleanup", "vacuum", "title"]);
+    assert_eq!(ran, ["expiry", "drill", "backup", "cleanup", "vacuum", "title", "check"]);
     assert_eq!(heard.try_recv().unwrap().context_id, context.id);
     world.service.shutdown().await;
     world.clock.0.advance(days(2));

@@ -13,6 +13,8 @@ mod conversation;
 mod data;
 mod data_move;
 mod engine;
+mod hardship;
+mod health;
 mod independent;
 mod ipc_body;
 mod job_processes;

@@ -46,21 +46,21 @@ fn spoil_first_page(profile: &Profile) {
 async fn a_damaged_vault_is_rescued_after_showing_what_that_brings() {
     let (mut world, context) = talked().await;
     world.service.backup_make().await.unwrap();
-    let open = world.service.vault_rescue_preview(UnlockMethod::Keychain).await.unwrap_err();
+    let open = world.service.vault_rescue_preview(Some(UnlockMethod::Keychain), |_| {}).await.unwrap_err();
     assert_eq!(open.code(), ErrorCode::VaultExists, "an open vault is not rescued by the way");
     assert_eq!(after(&mut world, spoil_first_page).await, VaultState::Damaged);
     let damaged = std::fs::read(profile(&world).database()).unwrap();
 
-    let offer = world.service.vault_rescue_preview(UnlockMethod::Keychain).await.unwrap();
+    let offer = world.service.vault_rescue_preview(Some(UnlockMethod::Keychain), |_| {}).await.unwrap();
     assert_eq!((offer.opens, offer.messages, offer.has_gaps, &offer.set_aside), (false, 2, true, &None));
     assert_eq!(offer.minutes_lost_by_backup, Some(0));
     assert!(std::fs::read(profile(&world).database()).unwrap() == damaged);
     assert_eq!(world.service.vault_status().await.state, VaultState::Damaged);
 
     let wrong = UnlockMethod::RecoveryCode { code: World::new().await.recovery.join("-") };
-    assert_eq!(world.service.vault_rescue(wrong, |_| {}).await.unwrap_err().code(), ErrorCode::WrongKey);
+    assert_eq!(world.service.vault_rescue(Some(wrong), |_| {}).await.unwrap_err().code(), ErrorCode::WrongKey);
     let code = UnlockMethod::RecoveryCode { code: world.recovery.join("-") };
-    let done = world.service.vault_rescue(code, |_| {}).await.unwrap();
+    let done = world.service.vault_rescue(Some(code), |_| {}).await.unwrap();
     assert!(std::fs::read(PathBuf::from(done.set_aside.unwrap())).unwrap() == damaged, "the original is beside it");
     assert_eq!(world.service.vault_status().await.state, VaultState::Open);
     assert_eq!(said(&world, context).await, ["It is kept.", "Keep this."]);
@@ -84,7 +84,7 @@ async fn an_open_vault_with_a_damaged_page_is_rescued_with_what_is_newer_than_it
     })
     .await;
     assert_eq!(state, VaultState::Open, "one page does not close it");
-    let done = world.service.vault_rescue_open(|_| {}).await.unwrap();
+    let done = world.service.vault_rescue(None, |_| {}).await.unwrap();
     assert!(done.opens && done.set_aside.is_some(), "{done:?}");
     assert_eq!(world.service.vault_status().await.state, VaultState::Open);
     let rescued = said(&world, context).await;

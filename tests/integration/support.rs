@@ -111,7 +111,12 @@ pub async fn open_new(service: &Service) -> Vec<String> {
 
 impl World {
     pub async fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::within(&std::env::temp_dir()).await
+    }
+
+    /// The same with its profile on the disk of a folder.
+    pub async fn within(folder: &Path) -> Self {
+        let dir = tempfile::tempdir_in(folder).unwrap();
         let keychain = Arc::new(MemoryKeychain::default());
         let clock = Arc::new(TestClock(FixedClock::at(chrono::Utc::now())));
         let service = Service::new(options(dir.path(), keychain.clone(), clock.clone())).unwrap();

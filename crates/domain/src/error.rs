@@ -117,6 +117,8 @@ codes! {
     ImportPending = "import_pending",
     /// Reading or writing the vault failed; what was acknowledged before is safe.
     Storage = "storage",
+    /// The folder or its drive allows no writing; nothing was changed.
+    NotWritable = "not_writable",
     /// The disk is full.
     DiskFull = "disk_full",
     /// A defect of Evenkeel; the text says where.

@@ -57,6 +57,7 @@ impl ErrorCode {
             Self::FileExists => "Choose another name, or say that the file may be replaced.",
             Self::ImportPending => "Finish the interrupted import in Settings, Data, or undo it there.",
             Self::Storage => "Try again; if it fails once more, check the disk and make a copy of the newest backup.",
+            Self::NotWritable => "Allow writing to the folder, or lift the write protection of its drive, then try again.",
             Self::DiskFull => "Free space on the disk, then do it again.",
             Self::Internal => "Start Evenkeel again and report what you did before it happened.",
         }

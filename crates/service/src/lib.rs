@@ -15,6 +15,7 @@ mod data;
 mod error;
 mod extraction;
 mod feature;
+mod health;
 mod memory;
 mod message;
 mod missing;
@@ -58,6 +59,7 @@ pub use evenkeel_mcp::McpError;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
+pub use health::{BackupDrill, VaultHealth};
 pub use options::ServiceOptions;
 pub use plugin::PluginInfo;
 pub use scheduler::{ExpiringContext, JobStatus};
@@ -91,6 +93,7 @@ struct Inner {
     replies: Replies,
     gate: vault::Gate,
     keys: vault::KeyWork,
+    health: health::Known,
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     notices: broadcast::Sender<EngineNotice>,
@@ -134,6 +137,7 @@ impl Service {
             replies: Replies::default(),
             gate: vault::Gate::new(vault_states.clone()),
             keys: vault::KeyWork::default(),
+            health: health::Known::default(),
             vault_states,
             changes,
             notices,

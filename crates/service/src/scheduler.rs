@@ -4,17 +4,19 @@
 //! machine slept. A lock file for each job keeps it from running twice at once, in this process or
 //! another; a run that has begun and whose lock is free was cut off.
 
+mod check;
 mod cleanup;
 mod expiry;
 mod job;
 mod others;
-mod pulse;
+pub(crate) mod pulse;
 mod run;
 mod title;
 
 pub use expiry::ExpiringContext;
 pub use job::JobStatus;
 
+use crate::session::Doubt;
 use crate::{Inner, Service, ServiceError};
 use evenkeel_domain::{ClockSample, ErrorBody, ErrorCode, Job};
 use evenkeel_vault::JobLock;
@@ -112,17 +114,21 @@ impl Service {
         self.pulse(&started, &session, false).await?;
         let mut ran = Vec::new();
         for kind in JobKind::ALL {
+            if kind == JobKind::Check && self.0.health.is_fresh(self.0.options.clock.monotonic()) {
+                continue;
+            }
             let known = session.read(move |r| r.job(kind.name())).await?;
             let now = self.now();
-            if known.as_ref().is_none_or(|job| job.next_run_at.is_none() && !job.is_begun()) {
+            let is_suspected = kind == JobKind::Check && session.doubt.is_raised();
+            if is_suspected || is_due(kind, known.as_ref(), now) {
+                if let Some(run) = self.begin_run(kind, is_suspected).await? {
+                    self.finish_run(run).await;
+                    let jobs = session.read(|r| r.jobs()).await?;
+                    ran.push(self.status_of(kind, &jobs)?);
+                }
+            } else if known.is_none_or(|job| job.next_run_at.is_none() && !job.is_begun()) {
                 let first = kind.first_run(now);
                 session.write(move |w| w.plan_job(kind.name(), Some(first))).await?;
-            } else if is_due(kind, known.as_ref(), now)
-                && let Some(run) = self.begin_run(kind, false).await?
-            {
-                self.finish_run(run).await;
-                let jobs = session.read(|r| r.jobs()).await?;
-                ran.push(self.status_of(kind, &jobs)?);
             }
         }
         Ok(ran)
@@ -138,7 +144,8 @@ impl Service {
         }
         if let Some(interval) = self.0.options.job_interval {
             tokio::spawn(others::listen(Arc::downgrade(&self.0), started.clone(), interval));
-            tokio::spawn(look(Arc::downgrade(&self.0), started, interval));
+            let doubt = self.session().ok().map(|session| session.doubt.clone());
+            tokio::spawn(look(Arc::downgrade(&self.0), started, doubt, interval));
         }
     }
 
@@ -181,17 +188,26 @@ impl Service {
 }
 
 /// Looks for due jobs until the vault is closed or the service is gone.
-async fn look(service: Weak<Inner>, started: Arc<Started>, interval: Duration) {
+async fn look(service: Weak<Inner>, started: Arc<Started>, doubt: Option<Arc<Doubt>>, interval: Duration) {
     let mut wait = interval.min(FIRST_LOOK);
     loop {
         tokio::select! {
             () = started.stop.cancelled() => return,
             () = tokio::time::sleep(wait) => {}
+            () = called(doubt.as_deref()) => {}
         }
         let Some(inner) = service.upgrade() else { return };
         if let Err(error) = Service(inner).run_due_jobs().await {
             tracing::warn!(%error, "the jobs that are due could not be looked for");
         }
         wait = interval;
+    }
+}
+
+/// Ends when an error has made the vault suspect.
+async fn called(doubt: Option<&Doubt>) {
+    match doubt {
+        Some(doubt) => doubt.called().await,
+        None => std::future::pending().await,
     }
 }

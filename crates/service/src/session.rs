@@ -1,7 +1,10 @@
 //! An open vault.
 
+mod doubt;
 mod factors;
 pub(crate) mod private;
+
+pub(crate) use doubt::Doubt;
 
 use crate::chat::Grown;
 use crate::recall::Meanings;
@@ -11,6 +14,7 @@ use evenkeel_domain::{ConversationId, Message, MessageId, ModelChoice, Receipt, 
 use evenkeel_store::{Change, DraftOwner, ReadHandle, ReplyDraft, Store, StoreError, WriteHandle};
 use evenkeel_vault::VaultLock;
 use private::{Item, Private, Records};
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use tokio::sync::broadcast;
 use uuid::Uuid;
@@ -42,6 +46,8 @@ pub(crate) struct Session {
     pub vault_id: Uuid,
     /// How the models count.
     pub factors: factors::Factors,
+    /// Whether it is suspected of damage.
+    pub doubt: Arc<Doubt>,
     /// What messages mean, as far as it is kept in memory.
     pub meanings: Meanings,
     settings: RwLock<Settings>,
@@ -65,6 +71,7 @@ impl Session {
     ) -> Result<Self, StoreError> {
         let (settings, factors) = store.read(|r| Ok((r.settings()?, factors::Factors::load(r)?)))?;
         Ok(Self {
+            doubt: Arc::new(Doubt::new(store.path().map(Path::to_owned))),
             store: Arc::new(store),
             secrets,
             vault_id,
@@ -115,7 +122,8 @@ impl Session {
     ) -> Result<T, ServiceError> {
         let store = self.store.clone();
         let task = tokio::task::spawn_blocking(move || store.read(work));
-        Ok(task.await.map_err(|error| ServiceError::internal("reading the vault", &error))??)
+        let done = task.await.map_err(|error| ServiceError::internal("reading the vault", &error))?;
+        done.map_err(|error| self.doubt.told(error))
     }
 
     /// Writes in one transaction, in a thread that may block; returns after COMMIT.
@@ -125,7 +133,8 @@ impl Session {
     ) -> Result<T, ServiceError> {
         let store = self.store.clone();
         let task = tokio::task::spawn_blocking(move || store.write(work));
-        Ok(task.await.map_err(|error| ServiceError::internal("writing the vault", &error))??)
+        let done = task.await.map_err(|error| ServiceError::internal("writing the vault", &error))?;
+        done.map_err(|error| self.doubt.told(error))
     }
 
     /// The same for what leads to room on the disk; see [`Store::write_freeing`].
@@ -135,7 +144,8 @@ impl Session {
     ) -> Result<T, ServiceError> {
         let store = self.store.clone();
         let task = tokio::task::spawn_blocking(move || store.write_freeing(work));
-        Ok(task.await.map_err(|error| ServiceError::internal("writing the vault", &error))??)
+        let done = task.await.map_err(|error| ServiceError::internal("writing the vault", &error))?;
+        done.map_err(|error| self.doubt.told(error))
     }
 
     /// Keeps what has arrived of a reply, in the background: a reply never waits for it.

@@ -18,6 +18,7 @@ pub(crate) use opening::Opened;
 use crate::settings::idle_time;
 use crate::{RecoverySheet, RecoveryWords, Service, ServiceError, UnlockMethod, VaultOptions, VaultState, VaultStatus};
 use evenkeel_domain::{ErrorBody, ErrorCode};
+use evenkeel_vault::VaultError;
 use gate::Phase;
 use opening::Opener;
 use secrecy::SecretString;
@@ -49,6 +50,9 @@ impl Service {
     pub async fn vault_create(&self, options: VaultOptions) -> Result<RecoverySheet, ServiceError> {
         if let Some(passphrase) = &options.passphrase {
             slots::check_passphrase(passphrase)?;
+        }
+        if self.0.gate.has_seen_vault() && !self.profile().traces().any() {
+            return Err(self.taken_away());
         }
         let opener = self.opener();
         let task = tokio::task::spawn_blocking(move || opener.create(options));
@@ -138,6 +142,7 @@ impl Service {
     }
 
     fn opened(&self, opened: Opened) {
+        self.0.health.forget();
         self.engines().set_idle(idle_time(&opened.session.settings()));
         self.vault_touched();
         self.0.gate.set(Phase::Open(opened));
@@ -188,6 +193,10 @@ impl Service {
             Ok(outcome) => outcome,
             Err(error) => Err(ServiceError::internal("opening the vault", &error)),
         };
+        let outcome = match outcome {
+            Ok(None) | Err(ServiceError::Vault(VaultError::NoVault)) if self.0.gate.has_seen_vault() => Err(self.taken_away()),
+            outcome => outcome,
+        };
         match outcome {
             Ok(None) => self.0.gate.set(Phase::Closed(VaultState::New, None)),
             Ok(Some(opened)) => self.entered(opened),
@@ -202,6 +211,13 @@ impl Service {
             }
         }
         None
+    }
+
+    /// A vault that this process had open does not vanish by itself: its drive or folder was taken away, and that is
+    /// no first run.
+    fn taken_away(&self) -> ServiceError {
+        let reason = "nothing of the vault is there any more".to_owned();
+        VaultError::Away { path: self.profile_dir(), reason }.into()
     }
 
     /// Removes what a locked keychain has kept of vaults that were erased; nobody waits for it.
@@ -241,7 +257,7 @@ impl Service {
 }
 
 fn is_without_keychain(error: &ServiceError) -> bool {
-    matches!(error, ServiceError::Vault(evenkeel_vault::VaultError::NoSlot(evenkeel_vault::SlotKind::Keychain)))
+    matches!(error, ServiceError::Vault(VaultError::NoSlot(evenkeel_vault::SlotKind::Keychain)))
 }
 
 fn state_of(error: &ServiceError) -> VaultState {

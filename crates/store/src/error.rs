@@ -139,8 +139,15 @@ impl StoreError {
             | Self::Plaintext { .. } => ErrorCode::VaultDamaged,
             Self::Exists { .. } => ErrorCode::VaultExists,
             Self::TooNew { .. } => ErrorCode::VaultTooNew,
-            Self::File { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,
-            Self::File { .. } | Self::Storage { .. } => ErrorCode::Storage,
+            Self::File { source, .. } => match source.kind() {
+                std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,
+                std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => ErrorCode::NotWritable,
+                _ => ErrorCode::Storage,
+            },
+            Self::Storage { source } => match source.sqlite_error_code() {
+                Some(SqlCode::ReadOnly | SqlCode::PermissionDenied) => ErrorCode::NotWritable,
+                _ => ErrorCode::Storage,
+            },
             Self::MigrationEdited { .. } | Self::Defect { .. } => ErrorCode::Internal,
         }
     }
@@ -205,6 +212,7 @@ mod tests {
     fn a_disk_that_fills_up_while_making_a_file_counts_too() {
         let full = |kind: std::io::ErrorKind| StoreError::File { action: "create", path: "v.db".into(), source: kind.into() };
         assert_eq!(full(std::io::ErrorKind::StorageFull).code(), ErrorCode::DiskFull);
-        assert_eq!(full(std::io::ErrorKind::PermissionDenied).code(), ErrorCode::Storage);
+        assert_eq!(full(std::io::ErrorKind::ReadOnlyFilesystem).code(), ErrorCode::NotWritable);
+        assert_eq!(full(std::io::ErrorKind::TimedOut).code(), ErrorCode::Storage);
     }
 }

@@ -30,6 +30,9 @@ pub struct Store {
     changes: Changes,
 }
 
+/// Steps of SQLite's machine between two looks whether a check is to go on: about a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
+
 /// Where the database is, and what opens it.
 pub(crate) enum Place {
     /// An encrypted file.
@@ -363,31 +366,47 @@ impl Store {
         Ok(pages * PAGE_BYTES)
     }
 
+    /// Whether whoever last had a database open did not close it: its log still stands beside it. Look before anyone
+    /// opens it.
+    #[must_use]
+    pub fn was_left_open(path: &Path) -> bool {
+        fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    }
+
     /// Checks everything: each page's authentication code, the structure, the foreign keys. Takes
     /// time in proportion to the size; returns what is wrong, nothing if all is well.
     ///
     /// # Errors
     /// `Damaged` or `Storage` if the check itself cannot run.
     pub fn full_check(&self) -> Result<Vec<String>, StoreError> {
+        Ok(self.full_check_while(|| true)?.unwrap_or_default())
+    }
+
+    /// The same for as long as `go_on` says so; `None` where it was stopped. It reads one state by a connection of
+    /// its own, so that nobody who reads or writes waits for it. `go_on` is asked often and has to be quick.
+    ///
+    /// # Errors
+    /// As for [`Store::full_check`].
+    pub fn full_check_while(&self, go_on: impl Fn() -> bool + Send + Sync + 'static) -> Result<Option<Vec<String>>, StoreError> {
         // A checkpoint that was cut off leaves half a page in the file and the whole one in the log, and the check of page
         // codes reads the file alone: the log goes first.
         if self.file().is_some() {
             // Where that cannot be done, the check says so in its own way.
             let _ = self.writer().connection.query_row("PRAGMA wal_checkpoint (PASSIVE)", [], |_| Ok(()));
         }
-        let mut lent = self.pool.lend(&self.place)?;
-        let connection = lent.connection()?;
-        let found = findings(connection).and_then(|mut found| {
+        let mut connection = self.place.connect(Purpose::Read)?;
+        let go_on = Arc::new(go_on);
+        let asked = go_on.clone();
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || !asked()))?;
+        let found = findings(&connection).and_then(|mut found| {
             // Where a page is bad already, counting may meet it.
             if found.is_empty() {
-                found.extend(miscounts(connection)?);
+                found.extend(miscounts(&connection)?);
             }
             Ok(found)
         });
-        if self.file().is_some() && !is_intact(connection) {
-            lent.discard();
-        }
-        found
+        // What was interrupted has found nothing that counts.
+        if go_on() { found.map(Some) } else { Ok(None) }
     }
 
     /// The file and its key, for what works on it with a connection of its own.

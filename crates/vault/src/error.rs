@@ -157,6 +157,7 @@ impl VaultError {
             Self::InUse => ErrorCode::VaultInUse,
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorCode::DiskFull,
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorCode::NotWritable,
                 _ => ErrorCode::Storage,
             },
         }

@@ -17,6 +17,7 @@ pub mod preset;
 pub mod private;
 pub mod provider;
 pub mod receipt;
+pub mod rescue;
 pub mod settings;
 pub mod slot;
 pub mod trash;

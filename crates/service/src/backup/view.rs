@@ -195,6 +195,8 @@ pub enum RestoreStep {
     Unpacking,
     /// Checking it, page for page.
     Checking,
+    /// Reading what can be read of a damaged vault.
+    Reading,
     /// Copying it to the vault's key.
     Copying,
     /// Bringing the copy to this version and putting it in the vault's place.
@@ -219,6 +221,7 @@ impl From<Progress> for RestoreProgress {
         let step = match progress.step {
             Step::Unpacking => RestoreStep::Unpacking,
             Step::Checking => RestoreStep::Checking,
+            Step::Salvaging => RestoreStep::Reading,
             Step::Rekeying => RestoreStep::Copying,
             _ => RestoreStep::Finishing,
         };

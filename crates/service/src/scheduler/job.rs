@@ -12,6 +12,8 @@ const RETRY: TimeDelta = TimeDelta::hours(1);
 pub(crate) enum JobKind {
     /// Warns of what expires, and lays to rest what has expired.
     Expiry,
+    /// Opens the newest backup again, as a restore would.
+    Drill,
     /// Makes the daily backup.
     Backup,
     /// Purges what has been long enough in the trash.
@@ -20,19 +22,23 @@ pub(crate) enum JobKind {
     Vacuum,
     /// Gives titles to the conversations that have got none yet.
     Title,
+    /// Checks every page of the vault.
+    Check,
 }
 
 impl JobKind {
-    pub const ALL: [Self; 5] = [Self::Expiry, Self::Backup, Self::Cleanup, Self::Vacuum, Self::Title];
+    pub const ALL: [Self; 7] = [Self::Expiry, Self::Drill, Self::Backup, Self::Cleanup, Self::Vacuum, Self::Title, Self::Check];
 
     /// Its name in the vault, in JSON and of its lock.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Expiry => "expiry",
+            Self::Drill => "drill",
             Self::Backup => "backup",
             Self::Cleanup => "cleanup",
             Self::Vacuum => "vacuum",
             Self::Title => "title",
+            Self::Check => "check",
         }
     }
 
@@ -46,6 +52,7 @@ impl JobKind {
             Self::Expiry | Self::Title => TimeDelta::minutes(15),
             Self::Cleanup => TimeDelta::hours(6),
             Self::Backup | Self::Vacuum => TimeDelta::hours(24),
+            Self::Check | Self::Drill => TimeDelta::weeks(1),
         }
     }
 
@@ -55,6 +62,7 @@ impl JobKind {
             Self::Expiry => now,
             Self::Backup | Self::Cleanup | Self::Title => after(now, TimeDelta::minutes(10)),
             Self::Vacuum => after(now, TimeDelta::hours(1)),
+            Self::Check | Self::Drill => after(now, TimeDelta::hours(24)),
         }
     }
 
@@ -85,7 +93,7 @@ pub(crate) fn is_due(kind: JobKind, job: Option<&Job>, now: DateTime<Utc>) -> bo
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct JobStatus {
-    /// Its stable name: `expiry`, `backup`, `cleanup`, `vacuum` or `title`.
+    /// Its stable name: `expiry`, `drill`, `backup`, `cleanup`, `vacuum`, `title` or `check`.
     pub name: String,
     /// When it last began.
     pub last_started_at: Option<DateTime<Utc>>,

@@ -142,7 +142,7 @@ pub(super) fn millis(time: Duration) -> u64 {
 }
 
 /// What the app remembers under a key; nothing where that cannot be read by this version.
-pub(super) fn state<T: DeserializeOwned>(r: &ReadHandle<'_>, key: &str) -> Result<Option<T>, StoreError> {
+pub(crate) fn state<T: DeserializeOwned>(r: &ReadHandle<'_>, key: &str) -> Result<Option<T>, StoreError> {
     Ok(r.app_state(key)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 

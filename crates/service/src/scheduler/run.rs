@@ -62,10 +62,12 @@ impl Service {
     pub(super) async fn finish_run(&self, run: Run) {
         let outcome = match run.kind {
             JobKind::Expiry => self.expire(&run).await,
+            JobKind::Drill => self.drill(&run).await,
             JobKind::Backup => self.make_backup(BackupKind::Daily, None).await.map(|_| None),
             JobKind::Cleanup => self.clean_up(&run).await,
             JobKind::Vacuum => self.vacuum(&run).await,
             JobKind::Title => self.make_up_titles(&run).await,
+            JobKind::Check => self.check_vault(&run).await,
         };
         let (result, said) = match outcome {
             Ok(said) => (JobResult::Ok, said),

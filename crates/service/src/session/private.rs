@@ -1,6 +1,6 @@
 //! Conversations that are never written to disk: a store in memory beside that of the vault.
 
-use super::Session;
+use super::{Doubt, Session};
 use crate::ServiceError;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{Context, Conversation, ConversationId, MessageId, Revision, StateValueId, SummaryId};
@@ -121,12 +121,13 @@ impl From<StateValueId> for Item {
 pub(crate) struct Records {
     vault: Arc<Store>,
     private: Option<Arc<Private>>,
+    doubt: Arc<Doubt>,
     item: Item,
 }
 
 impl Records {
     pub(super) fn new(session: &Session, item: Item) -> Self {
-        Self { vault: session.store(), private: session.private(), item }
+        Self { vault: session.store(), private: session.private(), doubt: session.doubt.clone(), item }
     }
 
     /// Reads in a thread that may block.
@@ -134,8 +135,10 @@ impl Records {
         self,
         work: impl FnOnce(&ReadHandle<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ServiceError> {
+        let doubt = self.doubt.clone();
         let task = tokio::task::spawn_blocking(move || self.store()?.read(work));
-        Ok(task.await.map_err(|error| ServiceError::internal("reading a conversation", &error))??)
+        let done = task.await.map_err(|error| ServiceError::internal("reading a conversation", &error))?;
+        done.map_err(|error| doubt.told(error))
     }
 
     /// Writes in one transaction, in a thread that may block; returns after COMMIT.
@@ -143,8 +146,10 @@ impl Records {
         self,
         work: impl FnOnce(&mut WriteHandle<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ServiceError> {
+        let doubt = self.doubt.clone();
         let task = tokio::task::spawn_blocking(move || self.store()?.write(work));
-        Ok(task.await.map_err(|error| ServiceError::internal("writing a conversation", &error))??)
+        let done = task.await.map_err(|error| ServiceError::internal("writing a conversation", &error))?;
+        done.map_err(|error| doubt.told(error))
     }
 
     /// Reads the vault and the records in one go.
@@ -152,6 +157,7 @@ impl Records {
         self,
         work: impl FnOnce(&ReadHandle<'_>, &ReadHandle<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ServiceError> {
+        let doubt = self.doubt.clone();
         let task = tokio::task::spawn_blocking(move || {
             let there = self.store()?;
             if Arc::ptr_eq(&there, &self.vault) {
@@ -159,7 +165,8 @@ impl Records {
             }
             self.vault.read(|vault| there.read(|records| work(vault, records)))
         });
-        Ok(task.await.map_err(|error| ServiceError::internal("reading a conversation", &error))??)
+        let done = task.await.map_err(|error| ServiceError::internal("reading a conversation", &error))?;
+        done.map_err(|error| doubt.told(error))
     }
 
     fn store(&self) -> Result<Arc<Store>, StoreError> {

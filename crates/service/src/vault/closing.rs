@@ -64,6 +64,7 @@ impl Service {
 
     /// Notes that there is no vault any more.
     pub(crate) fn vault_is_gone(&self) {
+        self.0.gate.forget_vault();
         self.0.gate.set(Phase::Closed(VaultState::New, None));
     }
 

@@ -4,6 +4,7 @@ use super::opening::Opened;
 use crate::{ServiceError, VaultState, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
 use evenkeel_vault::{KeyFile, RecoveryCode};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 use zeroize::Zeroizing;
@@ -30,12 +31,14 @@ pub(crate) enum Phase {
 pub(crate) struct Gate {
     phase: Mutex<Phase>,
     states: broadcast::Sender<VaultState>,
+    /// A vault was open in this process and was not erased.
+    has_seen_vault: AtomicBool,
 }
 
 impl Gate {
     /// Nothing tried yet; every change of state is told to `states`.
     pub fn new(states: broadcast::Sender<VaultState>) -> Self {
-        Self { phase: Mutex::new(Phase::Untried), states }
+        Self { phase: Mutex::new(Phase::Untried), states, has_seen_vault: AtomicBool::new(false) }
     }
 
     pub fn session(&self) -> Result<Arc<Session>, ServiceError> {
@@ -60,7 +63,20 @@ impl Gate {
         }
     }
 
+    /// Whether a vault was open in this process and was not erased by it.
+    pub fn has_seen_vault(&self) -> bool {
+        self.has_seen_vault.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the vault is no more, by the user's own word.
+    pub fn forget_vault(&self) {
+        self.has_seen_vault.store(false, Ordering::Relaxed);
+    }
+
     pub fn set(&self, phase: Phase) {
+        if matches!(phase, Phase::Open(_)) {
+            self.has_seen_vault.store(true, Ordering::Relaxed);
+        }
         *self.lock() = phase;
         let _ = self.states.send(self.state().0);
     }

@@ -166,6 +166,8 @@ impl Opener {
         let vault_id = key_file.vault_id();
         let key = root.subkey(vault_id, Use::Database);
         let now = self.options.clock.now();
+        // Whoever opens it folds that log in.
+        let was_left_open = lock.is_exclusive() && Store::was_left_open(&profile.database());
         // Keys without a database, never confirmed: the making was cut off between the two.
         let cut_off = !key_file.recovery_confirmed() && !profile.database().exists();
         if !cut_off {
@@ -184,6 +186,10 @@ impl Opener {
         }
         let secrets = root.subkey(vault_id, Use::Secrets);
         let session = Session::new(store, secrets, vault_id, lock, self.changes.clone())?;
+        if was_left_open {
+            tracing::info!("the vault was not closed the last time; it is checked completely");
+            session.doubt.raise();
+        }
         Ok(Opened { session: Arc::new(session), key_file, root, _changes: Arc::new(subscription) })
     }
 

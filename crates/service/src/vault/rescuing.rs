@@ -17,13 +17,21 @@ use std::sync::Arc;
 const TRIED: usize = 3;
 
 impl Service {
-    /// What a rescue of a vault that does not open would bring, beside the newest backup alone. Nothing is changed.
+    /// What a rescue would bring, beside the newest backup alone. Nothing is changed. With a method it is of a vault that is
+    /// damaged and does not open; without one, of the vault that is open, which is closed meanwhile.
     ///
     /// # Errors
-    /// The vault is open or not damaged, the key does not open it, nothing of it can be read and there is no backup, or the
-    /// disk is full.
-    pub async fn vault_rescue_preview(&self, method: UnlockMethod) -> Result<RescueOffer, ServiceError> {
-        self.rescue_by(method, false, |_| {}).await
+    /// With a method: the vault is open or not damaged, or the key does not open it. Without: the vault is locked, or another
+    /// process uses it. Nothing of it can be read and there is no backup, or the disk is full.
+    pub async fn vault_rescue_preview(
+        &self,
+        method: Option<UnlockMethod>,
+        watch: impl FnMut(RestoreProgress) + Send + 'static,
+    ) -> Result<RescueOffer, ServiceError> {
+        match method {
+            Some(method) => self.rescue_by(method, false, watch).await,
+            None => self.rescue_open(false, watch).await,
+        }
     }
 
     /// Puts what can be read of a damaged vault, merged with the newest backup that is whole, in its place and opens
@@ -33,25 +41,26 @@ impl Service {
     /// As for [`Service::vault_rescue_preview`]; the vault stands where it stood then.
     pub async fn vault_rescue(
         &self,
-        method: UnlockMethod,
+        method: Option<UnlockMethod>,
         watch: impl FnMut(RestoreProgress) + Send + 'static,
     ) -> Result<RescueOffer, ServiceError> {
-        self.rescue_by(method, true, watch).await
+        match method {
+            Some(method) => self.rescue_by(method, true, watch).await,
+            None => self.rescue_open(true, watch).await,
+        }
     }
 
-    /// The same for a vault that is open and in which damage was found: it is closed meanwhile.
-    ///
-    /// # Errors
-    /// The vault is locked, another process uses it, or the disk is full; it is as before then, and open again.
-    pub async fn vault_rescue_open(
+    /// The same for a vault that is open and in which damage was found: it is closed meanwhile, and open again afterwards.
+    async fn rescue_open(
         &self,
+        is_wanted: bool,
         watch: impl FnMut(RestoreProgress) + Send + 'static,
     ) -> Result<RescueOffer, ServiceError> {
         let closed = self.close_for_change().await?;
         let opener = self.opener();
         let work = move || {
             let profile = opener.whereabouts.profile();
-            let outcome = opener.rescue_with(&profile, &closed, true, &mut told_to(watch));
+            let outcome = opener.rescue_with(&profile, &closed, is_wanted, &mut told_to(watch));
             Ok((closed, outcome))
         };
         match blocking("rescuing the vault", work).await {

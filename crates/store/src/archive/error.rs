@@ -106,6 +106,7 @@ impl ArchiveError {
             Self::Pending => ErrorCode::ImportPending,
             Self::File { source, .. } if source.kind() == ErrorKind::StorageFull => ErrorCode::DiskFull,
             Self::File { source, .. } if source.kind() == ErrorKind::NotFound => ErrorCode::NotFound,
+            Self::File { source, .. } if is_refused(source.kind()) => ErrorCode::NotWritable,
             Self::NotProved { .. } | Self::Cancelled | Self::File { .. } => ErrorCode::Storage,
             Self::Store(error) => error.code(),
             Self::Vault(error) => error.code(),
@@ -138,4 +139,8 @@ impl ArchiveError {
             other => Self::Secret(other),
         }
     }
+}
+
+fn is_refused(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }

@@ -132,7 +132,8 @@ impl BackupError {
             Self::OtherVault { .. } => ErrorCode::VaultExists,
             Self::FolderMissing { .. } => ErrorCode::NotFound,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
-            Self::NotWritable { .. } | Self::File { .. } | Self::Cancelled => ErrorCode::Storage,
+            Self::NotWritable { .. } => ErrorCode::NotWritable,
+            Self::File { .. } | Self::Cancelled => ErrorCode::Storage,
             Self::InUse => ErrorCode::VaultInUse,
             Self::Store(error) => error.code(),
             Self::Vault(error) => error.code(),
@@ -193,6 +194,7 @@ mod tests {
         assert!(matches!(of(ErrorKind::NotFound), BackupError::FolderMissing { .. }));
         assert!(matches!(of(ErrorKind::BrokenPipe), BackupError::File { .. }));
         assert_eq!(of(ErrorKind::QuotaExceeded).code(), ErrorCode::DiskFull);
+        assert_eq!(of(ErrorKind::PermissionDenied).code(), ErrorCode::NotWritable);
         let full = StoreError::File { action: "create", path: "b".into(), source: ErrorKind::StorageFull.into() };
         assert_eq!(BackupError::of_backup(full, Path::new("a")).code(), ErrorCode::DiskFull);
         let newer = StoreError::TooNew { found: 9, known: 1 };

@@ -23,6 +23,8 @@ pub enum Step {
     Rotating,
     /// Copying the backup's database to the vault's key.
     Rekeying,
+    /// Reading what can be read of a damaged database.
+    Salvaging,
     /// Bringing that copy to this version's schema.
     Migrating,
     /// The copy is ready; writing down what is about to happen.

@@ -54,6 +54,8 @@ pub struct Rescued {
     pub tables: Vec<TableRescue>,
     /// What is in the new database.
     pub counts: BackupCounts,
+    /// Messages in it that the backup does not have; all of them without a backup.
+    pub beyond_backup: u64,
     /// When the newest message in it was written.
     pub newest: Option<DateTime<Utc>>,
     /// The backup that filled the gaps.
@@ -157,7 +159,8 @@ fn make_ready(request: &RescueRequest<'_>, work: &Work, watch: &mut Watch<'_>) -
     let mut target = connection::open(&ready, &key).map_err(of(&ready))?;
     migration::migrate(&mut target, MIGRATIONS, request.now).map_err(of(&ready))?;
     let damaged = opens.then(|| work.path(COPY));
-    let tables = fill(&mut target, damaged.as_deref(), &key, request.now).map_err(of(&ready))?;
+    tell(watch, Step::Salvaging, 0, 0)?;
+    let (tables, beyond_backup) = fill(&mut target, damaged.as_deref(), &key, request.now).map_err(of(&ready))?;
     check_connection(&target).map_err(of(&ready))?;
     let counts = census(&target)?.counts();
     let newest: Option<i64> =
@@ -167,7 +170,7 @@ fn make_ready(request: &RescueRequest<'_>, work: &Work, watch: &mut Watch<'_>) -
     target.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0)).map_err(StoreError::from)?;
     target.close().map_err(|(_, error)| StoreError::from(error))?;
     let newest = newest.and_then(DateTime::from_timestamp_millis);
-    Ok(Rescued { opens, tables, counts, newest, backup, set_aside: None })
+    Ok(Rescued { opens, tables, counts, beyond_backup, newest, backup, set_aside: None })
 }
 
 /// Copies the damaged database into the work folder and tries to open the copy.
@@ -177,7 +180,7 @@ fn open_copy(
     key: &Key,
     watch: &mut Watch<'_>,
 ) -> Result<Result<Connection, StoreError>, BackupError> {
-    tell(watch, Step::Copying, 0, 0)?;
+    tell(watch, Step::Salvaging, 0, 0)?;
     let copy = work.path(COPY);
     if !profile.database().exists() {
         return Ok(Err(StoreError::Missing { path: profile.database() }));
@@ -221,14 +224,21 @@ fn base_of_backup(
     Ok(proved.front.about(Some(proved.contents.census.counts())))
 }
 
-/// Moves what can be read into the new database and mends what hangs on it, in one transaction.
-fn fill(target: &mut Connection, damaged: Option<&Path>, key: &Key, now: DateTime<Utc>) -> Result<Vec<TableRescue>, StoreError> {
+/// Moves what can be read into the new database and mends what hangs on it, in one transaction. Gives what became of
+/// each table, and how many messages there are now that were not there before.
+fn fill(
+    target: &mut Connection,
+    damaged: Option<&Path>,
+    key: &Key,
+    now: DateTime<Utc>,
+) -> Result<(Vec<TableRescue>, u64), StoreError> {
     // Rows are put back as they were: what the triggers would do with them was done when they were written.
     target.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     let settings =
         "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;";
     target.execute_batch(settings)?;
     let transaction: Transaction<'_> = target.transaction()?;
+    transaction.execute_batch("CREATE TEMP TABLE of_backup AS SELECT id FROM messages")?;
     let mut tables = Vec::new();
     if let Some(damaged) = damaged {
         tables = salvage::all(&transaction, damaged, key)?;
@@ -236,10 +246,13 @@ fn fill(target: &mut Connection, damaged: Option<&Path>, key: &Key, now: DateTim
         repair::counts(&transaction)?;
         repair::index(&transaction)?;
     }
+    let beyond = "SELECT count(*) FROM messages WHERE id NOT IN (SELECT id FROM temp.of_backup)";
+    let beyond: i64 = transaction.query_row(beyond, [], |row| row.get(0))?;
+    transaction.execute_batch("DROP TABLE temp.of_backup")?;
     WriteHandle::new(&transaction).begin_waits_anew(now)?;
     transaction.commit()?;
     target.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
-    Ok(tables)
+    Ok((tables, u64::try_from(beyond).unwrap_or(0)))
 }
 
 fn of(path: &Path) -> impl Fn(StoreError) -> BackupError + '_ {

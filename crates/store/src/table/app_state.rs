@@ -14,6 +14,10 @@ pub mod state_key {
     pub const RESTED: &str = "expiry_rested";
     /// What a purge has begun with and not ended.
     pub const PURGING: &str = "purging";
+    /// When the vault was last checked completely, and what was found.
+    pub const CHECKED: &str = "vault_checked";
+    /// When the newest backup was last opened again by itself, and what came of it.
+    pub const DRILLED: &str = "backup_drilled";
     /// The readings at which databases that restores had set aside were first seen, by file name.
     pub const SET_ASIDE: &str = "set_aside";
 }

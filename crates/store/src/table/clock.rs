@@ -69,7 +69,14 @@ impl WriteHandle<'_> {
             self.execute(sql, [])?;
         }
         self.execute("UPDATE deleted_messages SET deleted_at = ?1", [now.timestamp_millis()])?;
-        for key in [state_key::SWEPT, state_key::RESTED, state_key::SET_ASIDE, state_key::PURGING] {
+        for key in [
+            state_key::SWEPT,
+            state_key::RESTED,
+            state_key::SET_ASIDE,
+            state_key::PURGING,
+            state_key::CHECKED,
+            state_key::DRILLED,
+        ] {
             self.execute("DELETE FROM app_state WHERE key = ?1", [key])?;
         }
         let running = Duration::from_millis(self.running_ms()?);

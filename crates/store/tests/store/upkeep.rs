@@ -90,3 +90,46 @@ fn what_was_deleted_gives_its_room_back_to_the_disk() {
     room.write(|write| write.insert_message(message(500, None)));
     assert_eq!(room.reopened().store.full_check().unwrap(), Vec::<String>::new());
 }
+
+#[test]
+fn nobody_waits_for_a_full_check_and_one_that_is_stopped_finds_nothing() {
+    let room = Room::furnished();
+    room.write(|write| (1..=600).try_for_each(|number| write.insert_message(message(number, None)).map(drop)));
+    let (began, has_begun) = std::sync::mpsc::channel();
+    let (go, waits) = std::sync::mpsc::channel::<()>();
+    // Parks the check in its middle, where it holds what it holds.
+    let waits = std::sync::Mutex::new(Some(waits));
+    let parked = move || {
+        if let Some(waits) = waits.lock().unwrap().take() {
+            began.send(()).unwrap();
+            waits.recv().unwrap();
+        }
+        true
+    };
+    let store = &room.store;
+    let found = std::thread::scope(|scope| {
+        let check = scope.spawn(move || store.full_check_while(parked).unwrap());
+        has_begun.recv().unwrap();
+        room.write(|write| write.insert_message(message(601, None)));
+        let readers: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| store.read(|read| Ok(read.message(message_id(601))?.is_some())).unwrap())).collect();
+        assert!(readers.into_iter().all(|reader| reader.join().unwrap()), "what was written meanwhile is read");
+        go.send(()).unwrap();
+        check.join().unwrap()
+    });
+    assert_eq!(found, Some(Vec::new()));
+    assert_eq!(room.store.full_check_while(|| false).unwrap(), None);
+}
+
+#[test]
+fn a_log_that_stands_beside_a_database_tells_of_an_unclean_end() {
+    let room = Room::furnished();
+    let (path, log) = (room.path(), room.path().with_extension("db-wal"));
+    let left = std::fs::read(&log).unwrap();
+    assert!(Store::was_left_open(&path), "it is open now");
+    let Room { folder: _folder, store } = room;
+    drop(store);
+    assert!(!Store::was_left_open(&path));
+    std::fs::write(log, left).unwrap();
+    assert!(Store::was_left_open(&path));
+}

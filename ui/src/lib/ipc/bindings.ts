@@ -276,6 +276,8 @@ export const commands = {
 	vaultCreate: (options: VaultOptions_Deserialize) => typedError<RecoverySheet, ErrorBody>(__TAURI_INVOKE("vault_create", { options })),
 	/**  Takes back the groups of the new recovery code that were asked for, and puts it into force. */
 	vaultFinishRecovery: (answers: string[]) => typedError<KeyChange_Serialize, ErrorBody>(__TAURI_INVOKE("vault_finish_recovery", { answers })),
+	/**  What the last full check of the vault has found, and whether its newest backup opens. */
+	vaultHealth: () => typedError<VaultHealth_Serialize, ErrorBody>(__TAURI_INVOKE("vault_health")),
 	/**  Closes the vault until it is unlocked again. */
 	vaultLock: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_lock")),
 	/**  Takes a way into the vault away; for the keychain's the recovery code is needed. */
@@ -284,6 +286,10 @@ export const commands = {
 	vaultRenewRecovery: () => typedError<RecoverySheet, ErrorBody>(__TAURI_INVOKE("vault_renew_recovery")),
 	/**  Gives the vault another root key; `null` where that was cancelled. */
 	vaultRenewRoot: (secrets: RootSecrets_Deserialize, channel: Channel<RestoreProgress>) => typedError<KeyChange_Serialize | null, ErrorBody>(__TAURI_INVOKE("vault_renew_root", { secrets, channel })),
+	/**  Rescues a damaged vault; without a method, the open one. */
+	vaultRescue: (method: UnlockMethod | null, channel: Channel<RestoreProgress>) => typedError<RescueOffer_Serialize, ErrorBody>(__TAURI_INVOKE("vault_rescue", { method, channel })),
+	/**  What a rescue would bring; nothing is changed. Without a method it is of the open vault. */
+	vaultRescuePreview: (method: UnlockMethod | null, channel: Channel<RestoreProgress>) => typedError<RescueOffer_Serialize, ErrorBody>(__TAURI_INVOKE("vault_rescue_preview", { method, channel })),
 	/**  Lets the user choose a file for the recovery code and writes it there; gives its path, or `null` if the dialog was closed. */
 	vaultSaveRecovery: (words: RecoveryWords) => typedError<string | null, ErrorBody>(__TAURI_INVOKE("vault_save_recovery", { words })),
 	/**  Lets a passphrase open the vault, in place of an earlier one. */
@@ -559,6 +565,33 @@ export type Availability =
 "unsupported" | 
 /**  Another app holds it. */
 "failed";
+
+/**  A backup that was opened again by itself, as it would be for a restore. */
+export type BackupDrill = BackupDrill_Serialize | BackupDrill_Deserialize;
+
+/**  A backup that was opened again by itself, as it would be for a restore. */
+export type BackupDrill_Deserialize = {
+	/**  When. */
+	at: string,
+	/**  When the newest backup that opened and is whole was made; `None` where none was. */
+	madeAt?: string | null,
+	/**  Messages in it. */
+	messages?: number | null,
+	/**  Newer ones that were found not to be whole. */
+	unusable: number,
+};
+
+/**  A backup that was opened again by itself, as it would be for a restore. */
+export type BackupDrill_Serialize = {
+	/**  When. */
+	at: string,
+	/**  When the newest backup that opened and is whole was made; `None` where none was. */
+	madeAt: string | null,
+	/**  Messages in it. */
+	messages: number | null,
+	/**  Newer ones that were found not to be whole. */
+	unusable: number,
+};
 
 /**  A file that is, or looks like, a backup; what cannot be read of it is `null`. */
 export type BackupInfo = BackupInfo_Serialize | BackupInfo_Deserialize;
@@ -1758,6 +1791,8 @@ export type ErrorCode =
 "import_pending" | 
 /**  Reading or writing the vault failed; what was acknowledged before is safe. */
 "storage" | 
+/**  The folder or its drive allows no writing; nothing was changed. */
+"not_writable" | 
 /**  The disk is full. */
 "disk_full" | 
 /**  A defect of Evenkeel; the text says where. */
@@ -1908,7 +1943,7 @@ export type JobStatus = JobStatus_Serialize | JobStatus_Deserialize;
 
 /**  A job as the window shows it. */
 export type JobStatus_Deserialize = {
-	/**  Its stable name: `expiry`, `backup`, `cleanup`, `vacuum` or `title`. */
+	/**  Its stable name: `expiry`, `drill`, `backup`, `cleanup`, `vacuum`, `title` or `check`. */
 	name: string,
 	/**  When it last began. */
 	lastStartedAt?: string | null,
@@ -1930,7 +1965,7 @@ export type JobStatus_Deserialize = {
 
 /**  A job as the window shows it. */
 export type JobStatus_Serialize = {
-	/**  Its stable name: `expiry`, `backup`, `cleanup`, `vacuum` or `title`. */
+	/**  Its stable name: `expiry`, `drill`, `backup`, `cleanup`, `vacuum`, `title` or `check`. */
 	name: string,
 	/**  When it last began. */
 	lastStartedAt: string | null,
@@ -3114,6 +3149,53 @@ export type RequestText_Serialize = {
 	texts: string[],
 };
 
+/**  What a rescue would bring or has brought, beside what the newest backup alone would. */
+export type RescueOffer = RescueOffer_Serialize | RescueOffer_Deserialize;
+
+/**  What a rescue would bring or has brought, beside what the newest backup alone would. */
+export type RescueOffer_Deserialize = {
+	/**  Whether the damaged database opens at all; if not, everything is from the backup. */
+	opens: boolean,
+	/**  Messages in the rescued vault. */
+	messages: number,
+	/**  When the newest of them was written. */
+	newestAt?: string | null,
+	/**  Rows of all kinds that the backup filled in. */
+	fromBackup: number,
+	/**  Whether something could be read neither in the vault nor, as far as it was there, in the backup. */
+	hasGaps: boolean,
+	/**  Messages in the rescued vault that restoring the newest backup alone would lose; all of them without a backup. */
+	messagesLostByBackup: number,
+	/**  When that backup was made; `None` where none is whole. */
+	backupAt?: string | null,
+	/**  Minutes of what was said that restoring the backup alone would lose against the rescue, rounded up. */
+	minutesLostByBackup?: number | null,
+	/**  Where the damaged database lies now, as it was; `None` before the rescue. */
+	setAside?: string | null,
+};
+
+/**  What a rescue would bring or has brought, beside what the newest backup alone would. */
+export type RescueOffer_Serialize = {
+	/**  Whether the damaged database opens at all; if not, everything is from the backup. */
+	opens: boolean,
+	/**  Messages in the rescued vault. */
+	messages: number,
+	/**  When the newest of them was written. */
+	newestAt: string | null,
+	/**  Rows of all kinds that the backup filled in. */
+	fromBackup: number,
+	/**  Whether something could be read neither in the vault nor, as far as it was there, in the backup. */
+	hasGaps: boolean,
+	/**  Messages in the rescued vault that restoring the newest backup alone would lose; all of them without a backup. */
+	messagesLostByBackup: number,
+	/**  When that backup was made; `None` where none is whole. */
+	backupAt: string | null,
+	/**  Minutes of what was said that restoring the backup alone would lose against the rescue, rounded up. */
+	minutesLostByBackup: number | null,
+	/**  Where the damaged database lies now, as it was; `None` before the rescue. */
+	setAside: string | null,
+};
+
 /**  What a restore would change. */
 export type RestorePreview = RestorePreview_Serialize | RestorePreview_Deserialize;
 
@@ -3192,6 +3274,8 @@ export type RestoreStep =
 "unpacking" | 
 /**  Checking it, page for page. */
 "checking" | 
+/**  Reading what can be read of a damaged vault. */
+"reading" | 
 /**  Copying it to the vault's key. */
 "copying" | 
 /**  Bringing the copy to this version and putting it in the vault's place. */
@@ -3919,6 +4003,45 @@ export type VaultCounts = {
 	conversations: number,
 	/**  Messages on all branches. */
 	messages: number,
+};
+
+/**  How the open vault is. */
+export type VaultHealth = VaultHealth_Serialize | VaultHealth_Deserialize;
+
+/**  How the open vault is. */
+export type VaultHealth_Deserialize = {
+	/**  When it was last checked completely; `None` before the first time. */
+	checkedAt?: string | null,
+	/**  How much that check found to be wrong; 0 = everything is whole. */
+	damage: number,
+	/**  The first of it, in the words of the database; no content is in them. */
+	findings: string[],
+	/**  A check goes on, here or in another process. */
+	isChecking: boolean,
+	/**  When it is checked next. */
+	nextCheckAt?: string | null,
+	/**  The last time that the newest backup was opened again by itself. */
+	drill?: BackupDrill_Deserialize | null,
+	/**  The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day. */
+	deletionsRest: boolean,
+};
+
+/**  How the open vault is. */
+export type VaultHealth_Serialize = {
+	/**  When it was last checked completely; `None` before the first time. */
+	checkedAt: string | null,
+	/**  How much that check found to be wrong; 0 = everything is whole. */
+	damage: number,
+	/**  The first of it, in the words of the database; no content is in them. */
+	findings: string[],
+	/**  A check goes on, here or in another process. */
+	isChecking: boolean,
+	/**  When it is checked next. */
+	nextCheckAt: string | null,
+	/**  The last time that the newest backup was opened again by itself. */
+	drill: BackupDrill_Serialize | null,
+	/**  The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day. */
+	deletionsRest: boolean,
 };
 
 /**  How a new vault is to be opened from now on; the recovery code always works too. */

@@ -5,6 +5,7 @@
 import type * as Archive from './archive';
 import type * as Rust from './bindings';
 import type * as Connections from './connections';
+import type * as Health from './health';
 import type * as Keys from './keys';
 import type * as Life from './life';
 import type * as Memory from './memory';
@@ -67,6 +68,8 @@ export type Contract = Agreed<
     Read<Rust.RestoreReport_Serialize, Window.RestoreReport>,
     Read<Rust.RestoreProgress, Window.RestoreProgress>,
     Read<Rust.ClosedRestore_Serialize, Window.ClosedRestore>,
+    Read<Rust.VaultHealth_Serialize, Health.VaultHealth>,
+    Read<Rust.RescueOffer_Serialize, Health.RescueOffer>,
     Read<Rust.DataSummary, Window.DataSummary>,
     Read<Rust.FeatureInfo, Window.FeatureInfo>,
     Read<Rust.Settings_Serialize, Window.Settings>,

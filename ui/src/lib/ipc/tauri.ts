@@ -5,6 +5,7 @@ import type { Backend } from './backend';
 import type { CareBackend } from './care';
 import { BackendError, errorBody } from './error';
 import { archiveCalls } from './tauri-archive';
+import { healthCalls } from './tauri-health';
 import { keyCalls } from './tauri-keys';
 import { connectionCalls } from './tauri-connections';
 import { lifeCalls } from './tauri-life';
@@ -51,6 +52,7 @@ export function tauriBackend(): Backend {
     vaultSaveRecovery: (words) => call('vault_save_recovery', { words }),
 
     ...archiveCalls(call),
+    ...healthCalls(call),
     ...keyCalls(call),
     ...lifeCalls(call),
     ...memoryCalls(call),

@@ -9,6 +9,7 @@ import type { UpkeepSettings } from './upkeep';
 export type * from './archive';
 export type * from './care';
 export type * from './events';
+export type * from './health';
 export type * from './keys';
 export type * from './memory';
 export type * from './models';
@@ -53,6 +54,7 @@ export type ErrorCode =
   | 'place_refused'
   | ArchiveErrorCode
   | 'storage'
+  | 'not_writable'
   | 'disk_full'
   | 'internal';
 

@@ -72,7 +72,7 @@ export interface ClosedRestore {
   setAside: string | null;
 }
 
-export type RestoreStep = 'unpacking' | 'checking' | 'copying' | 'finishing';
+export type RestoreStep = 'unpacking' | 'checking' | 'reading' | 'copying' | 'finishing';
 
 export interface RestoreProgress {
   step: RestoreStep;

@@ -18,6 +18,7 @@ import { Prompting } from './prompting.svelte';
 import { Providers } from './providers.svelte';
 import { QuickChat } from './quick.svelte';
 import { Removal } from './removal.svelte';
+import { Rescue } from './rescue.svelte';
 import { Restore } from './restore.svelte';
 import { Search } from './search.svelte';
 import { SettingsState } from './settings.svelte';
@@ -46,6 +47,7 @@ export class App {
   readonly trash: Trash;
   readonly removal: Removal;
   readonly restore: Restore;
+  readonly rescue: Rescue;
   readonly clock = new Clock();
   readonly upkeep: Upkeep;
   readonly prompting: Prompting;
@@ -82,12 +84,9 @@ export class App {
     this.search = new Search(backend);
     this.trash = new Trash(backend);
     this.removal = new Removal(this);
-    this.restore = new Restore(backend, ({ status }) => {
-      // What was restored is no first run.
-      this.welcoming = false;
-      this.vault.follow(status);
-    });
+    this.restore = new Restore(backend, this);
     this.upkeep = new Upkeep(backend, this.settings);
+    this.rescue = new Rescue(this, backend);
     this.prompting = new Prompting(backend);
     this.connections = new Connections(backend);
     this.news = new News(this);

@@ -24,6 +24,7 @@ export async function readRest(app: App): Promise<void> {
   void app.quietly(async () => {
     await seen('shown');
     if (app.ready) await app.contexts.fill();
+    if (app.ready && !app.isQuick) await app.upkeep.health.load();
   });
 }
 

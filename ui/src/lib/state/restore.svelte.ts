@@ -1,6 +1,7 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
 import type { BackupInfo, ClosedRestore, ErrorBody, RestoreProgress } from '../ipc/types';
+import type { App } from './app.svelte';
 import { Worker } from './work.svelte';
 
 /** Restoring a backup while no vault is open: the vault is damaged or lost, or was elsewhere. */
@@ -15,13 +16,12 @@ export class Restore extends Worker<'choose' | 'restore'> {
   /** Why the list could not be read. */
   error = $state.raw<ErrorBody | null>(null);
   private readonly backend: Backend;
-  /** Hears where the vault stands after a restore. */
-  private readonly onDone: (done: ClosedRestore) => void;
+  private readonly app: App;
 
-  constructor(backend: Backend, onDone: (done: ClosedRestore) => void) {
+  constructor(backend: Backend, app: App) {
     super();
     this.backend = backend;
-    this.onDone = onDone;
+    this.app = app;
   }
 
   /** Begins anew: the list of the profile, with the best of it chosen. */
@@ -61,7 +61,9 @@ export class Restore extends Worker<'choose' | 'restore'> {
       const done = await this.backend.backupRestoreClosed(path, secret, (progress) => {
         this.progress = progress;
       });
-      this.onDone(done);
+      // What was restored is no first run.
+      this.app.welcoming = false;
+      this.app.vault.follow(done.status);
       return done;
     });
   }

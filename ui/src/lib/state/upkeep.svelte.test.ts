@@ -30,7 +30,7 @@ describe('jobs', () => {
     expect([jobs.error?.code, jobs.loaded]).toEqual(['storage', false]);
     backend.jobList = real;
     await jobs.load();
-    expect([jobs.error, jobs.list.length]).toEqual([null, 5]);
+    expect([jobs.error, jobs.list.length]).toEqual([null, 7]);
   });
 });
 

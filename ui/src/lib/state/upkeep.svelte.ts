@@ -4,6 +4,7 @@ import { Archives } from './archive.svelte';
 import { Backups } from './backups.svelte';
 import type { Gathered } from './changes';
 import { Features } from './features.svelte';
+import { Health } from './health.svelte';
 import { Jobs } from './jobs.svelte';
 import type { SettingsState } from './settings.svelte';
 import { Storage } from './storage.svelte';
@@ -15,6 +16,7 @@ export class Upkeep {
   readonly backups: Backups;
   readonly storage: Storage;
   readonly features: Features;
+  readonly health: Health;
   private readonly backend: Backend;
 
   constructor(backend: Backend, settings: SettingsState) {
@@ -23,6 +25,7 @@ export class Upkeep {
     this.archives = new Archives(backend);
     this.backups = new Backups(backend);
     this.storage = new Storage(backend);
+    this.health = new Health(backend);
     this.features = new Features(backend, settings);
   }
 
@@ -33,6 +36,8 @@ export class Upkeep {
 
   /** Reads again what has been shown, after a job has written. */
   async follow(changed: Gathered): Promise<void> {
+    const kept = changed.get('appState');
+    if (kept?.has('vault_checked') || kept?.has('') || changed.has('job')) await this.health.load();
     if (!changed.has('job')) return;
     if (this.jobs.loaded) await this.jobs.load();
     if (this.backups.loaded) await this.backups.load();
@@ -44,6 +49,7 @@ export class Upkeep {
     this.jobs.loaded = false;
     this.backups.list = [];
     this.backups.loaded = false;
+    this.health.forget();
     this.storage.summary = null;
     this.archives.pending = null;
   }

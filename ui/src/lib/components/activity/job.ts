@@ -5,6 +5,8 @@ import type { Job, JobResult } from '$lib/state/types';
 const TEXTS: Record<string, [MessageKey, MessageKey]> = {
   title: ['activity.job.title', 'activity.job.title.text'],
   titles: ['activity.job.title', 'activity.job.title.text'],
+  drill: ['activity.job.drill', 'activity.job.drill.text'],
+  check: ['activity.job.check', 'activity.job.check.text'],
   backup: ['activity.job.backup', 'activity.job.backup.text'],
   expiry: ['activity.job.expiry', 'activity.job.expiry.text'],
   cleanup: ['activity.job.cleanup', 'activity.job.cleanup.text'],
@@ -55,6 +57,8 @@ const DEEDS: Record<string, MessageKey> = {
   'too much to go without being asked': 'activity.did.waits',
   'databases from before a restore removed': 'activity.did.databases',
   titles: 'activity.did.titles',
+  'places damaged': 'activity.did.damaged',
+  'backups not whole': 'activity.did.unusable',
 };
 
 /** What the last run has done, in the language in use; what is not known, as the core says it. */

@@ -17,6 +17,7 @@ import { connectionCalls } from './connections';
 import { contextCalls } from './contexts';
 import { conversationCalls } from './conversations';
 import { seedLife } from './demo';
+import { healthCalls } from './health';
 import { keyCalls, type FakeKeys } from './keys';
 import { memoryCalls } from './memory';
 import { modelCalls, SMALL } from './models';
@@ -184,6 +185,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...careCalls(world),
     ...archiveCalls(world, open),
     ...upkeepCalls(world, upkeep, vault, open),
+    ...healthCalls(world, upkeep, vault, open),
     ...keyCalls(world, vault, upkeep, open),
     ...settingsCalls(world, open),
     ...shellCalls(world, vault, handlers),
@@ -327,6 +329,7 @@ export function fakeBackendFromAddress(
   });
   // Tests look into this world, and change it.
   Object.assign(globalThis, { fake: backend });
+  backend.upkeep.fall(wish.get('health'));
   const trouble = wish.get('trouble') as ErrorCode | null;
   if (trouble) backend.vault.trouble = trouble;
   // The vault is closed for erasing, and then it cannot be erased.

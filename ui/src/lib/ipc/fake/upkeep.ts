@@ -31,6 +31,7 @@ function job(name: string, rest: Partial<Job>): Job {
 function jobs(): Job[] {
   return [
     job('title', { nextRunAt: null, durationMs: 2_140, message: '2 titles' }),
+    job('drill', { durationMs: 940, runs: 4 }),
     job('backup', { durationMs: 1_320 }),
     job('expiry', { lastStartedAt: ago(0.4), lastEndedAt: ago(0.4), nextRunAt: ago(-0.6) }),
     job('cleanup', {
@@ -45,6 +46,7 @@ function jobs(): Job[] {
       durationMs: null,
       runs: 0,
     }),
+    job('check', { nextRunAt: ago(-91), durationMs: 610, runs: 4 }),
   ];
 }
 
@@ -112,6 +114,10 @@ export class FakeUpkeep {
   full = false;
   /** Whether the open vault is damaged. */
   damaged = false;
+  /** Whether nothing of it can be read any more. */
+  spoilt = false;
+  /** Whether deletions rest, since the clock jumped. */
+  clockJumped = false;
   private readonly world: World;
   private readonly begin: FakeBackups;
 
@@ -119,6 +125,13 @@ export class FakeUpkeep {
     this.world = world;
     this.begin = begin;
     this.backups = backups(begin);
+  }
+
+  /** What has befallen the vault, by a word of the page's address. */
+  fall(health: string | null): void {
+    this.damaged = health === 'damaged';
+    this.spoilt = health === 'spoilt';
+    this.clockJumped = health === 'jumped';
   }
 
   list(): BackupInfo[] {
