@@ -1,6 +1,7 @@
 import type { ArchiveBackend } from './archive';
 import type { CareBackend } from './care';
 import type { ConnectionBackend } from './connections';
+import type { DiagnosisBackend } from './diagnosis';
 import type { KeysBackend } from './keys';
 import type { LifeBackend } from './life';
 import type { MemoryBackend } from './memory';
@@ -20,6 +21,7 @@ export interface Backend
     ArchiveBackend,
     CareBackend,
     ConnectionBackend,
+    DiagnosisBackend,
     KeysBackend,
     LifeBackend,
     MemoryBackend,

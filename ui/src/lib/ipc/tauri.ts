@@ -7,6 +7,7 @@ import { BackendError, errorBody } from './error';
 import { archiveCalls } from './tauri-archive';
 import { keyCalls } from './tauri-keys';
 import { connectionCalls } from './tauri-connections';
+import { diagnosisCalls } from './tauri-diagnosis';
 import { lifeCalls } from './tauri-life';
 import { memoryCalls } from './tauri-memory';
 import { whole } from './text';
@@ -55,6 +56,7 @@ export function tauriBackend(): Backend {
     ...lifeCalls(call),
     ...memoryCalls(call),
     ...connectionCalls(call),
+    ...diagnosisCalls(call),
 
     chatSend: (request, onEvent) => {
       const channel = new Channel<ChatEvent>();

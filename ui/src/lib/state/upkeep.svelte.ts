@@ -3,6 +3,7 @@ import type { CareCard } from '../ipc/types';
 import { Archives } from './archive.svelte';
 import { Backups } from './backups.svelte';
 import type { Gathered } from './changes';
+import { Diagnosis } from './diagnosis.svelte';
 import { Features } from './features.svelte';
 import { Jobs } from './jobs.svelte';
 import type { SettingsState } from './settings.svelte';
@@ -15,6 +16,7 @@ export class Upkeep {
   readonly backups: Backups;
   readonly storage: Storage;
   readonly features: Features;
+  readonly diagnosis: Diagnosis;
   private readonly backend: Backend;
 
   constructor(backend: Backend, settings: SettingsState) {
@@ -23,6 +25,7 @@ export class Upkeep {
     this.archives = new Archives(backend);
     this.backups = new Backups(backend);
     this.storage = new Storage(backend);
+    this.diagnosis = new Diagnosis(backend);
     this.features = new Features(backend, settings);
   }
 
@@ -46,5 +49,6 @@ export class Upkeep {
     this.backups.loaded = false;
     this.storage.summary = null;
     this.archives.pending = null;
+    this.diagnosis.forget();
   }
 }
