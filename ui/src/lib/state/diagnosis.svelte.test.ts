@@ -13,10 +13,10 @@ async function opened() {
 
 describe('what the app says about itself', () => {
   it('counts what left this computer, of all companions and of one', async () => {
-    const { app, diagnosis } = await opened();
+    const { app, fake, diagnosis } = await opened();
     await diagnosis.loadNetwork();
     expect(diagnosis.network?.left).toBe(1);
-    const first = app.contexts.list[0]?.id ?? '';
+    const first = fake.requests[0]?.contextId ?? '';
     await diagnosis.loadNetwork(first);
     expect([diagnosis.contextId, diagnosis.network?.left]).toEqual([first, 0]);
     expect(diagnosis.network?.requests.every((one) => one.contextId === first)).toBe(true);

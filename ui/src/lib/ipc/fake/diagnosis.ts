@@ -1,10 +1,4 @@
-import type {
-  CrashInfo,
-  DiagnosisBackend,
-  LogLevel,
-  LogLine,
-  NetworkRequest,
-} from '../diagnosis';
+import type { CrashInfo, DiagnosisBackend, LogLevel, LogLine, NetworkRequest } from '../diagnosis';
 import { failure } from '../error';
 import type { Open } from './index';
 import type { World } from './world';
@@ -26,29 +20,47 @@ export class FakeDiagnosis {
   seed(world: World): void {
     const [first, second] = world.contexts;
     const request = (minutes: number, rest: Partial<NetworkRequest>): NetworkRequest => ({
-      ...{ at: ago(minutes), method: 'POST', origin: 'http://127.0.0.1:41871' },
-      ...{ locality: 'local', purpose: 'chat', contextId: first?.id ?? null, status: 200 },
-      ...{ failure: null, rule: null, bytesOut: 4_812, bytesIn: 9_377, millis: 2_140 },
+      at: ago(minutes),
+      method: 'POST',
+      origin: 'http://127.0.0.1:41871',
+      locality: 'local',
+      purpose: 'chat',
+      contextId: first?.id ?? null,
+      status: 200,
+      failure: null,
+      rule: null,
+      bytesOut: 4_812,
+      bytesIn: 9_377,
+      millis: 2_140,
       ...rest,
     });
     const elsewhere = { origin: 'https://api.anthropic.com', locality: 'remote' } as const;
+    const unreachable = { failure: 'provider_unreachable', method: 'GET' } as const;
     const nothing = { status: null, bytesOut: 0, bytesIn: 0, millis: 1 };
     this.requests = [
       request(2, {}),
       request(3, { ...elsewhere, contextId: second?.id ?? null, bytesOut: 12_040 }),
       request(9, {
-        ...{ ...elsewhere, ...nothing, failure: 'local_only' },
+        ...elsewhere,
+        ...nothing,
+        failure: 'local_only',
         rule: 'the companion uses models on this machine only',
       }),
-      request(20, { ...nothing, failure: 'provider_unreachable', method: 'GET', purpose: 'models' }),
+      request(20, { ...nothing, ...unreachable, purpose: 'models' }),
       request(21, { purpose: 'title', bytesOut: 900, bytesIn: 410 }),
       request(94, {
-        ...{ ...nothing, method: 'GET', origin: 'http://127.0.0.1:11434', contextId: null },
-        ...{ purpose: 'detection', failure: 'provider_unreachable' },
+        ...nothing,
+        ...unreachable,
+        origin: 'http://127.0.0.1:11434',
+        contextId: null,
+        purpose: 'detection',
       }),
     ];
     const line = (minutes: number, level: LogLevel, text: string): LogLine => ({
-      ...{ at: ago(minutes), level, process: 'window', source: 'evenkeel_service::scheduler::run' },
+      at: ago(minutes),
+      level,
+      process: 'window',
+      source: 'evenkeel_service::scheduler::run',
       text,
     });
     this.lines = [
@@ -96,7 +108,7 @@ export function diagnosisCalls(world: World, open: Open): DiagnosisBackend {
         bytes: diagnosis.lines.length * 120,
       })),
     logClear: () => soon(() => void (diagnosis.lines = [])),
-    logOpenFolder: () => soon(() => void diagnosis.opened++),
+    logOpenFolder: () => soon(() => void (diagnosis.opened += 1)),
     crashList: () => soon(() => diagnosis.crashes),
     crashSave: (id) =>
       soon(() => {
