@@ -2,23 +2,32 @@
 
 #![cfg_attr(all(not(debug_assertions), target_os = "windows"), windows_subsystem = "windows")]
 
+use evenkeel_diagnosis::{CrashReports, Lines, LogFile, Process, catch_panics};
 use evenkeel_lib::{Options, Task};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
+use std::sync::Arc;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
 
-/// What is said without a wish. rmcp warns of each error that it answers with, whose text may name a context.
+/// Whoever works on the program names here what standard error shows, whole: with it, content may stand there.
+const WISH: &str = "EVENKEEL_LOG";
+/// What standard error shows without that wish, as lines without content. rmcp warns of each error that it answers with.
 const QUIET: &str = "warn,rmcp=error";
+/// What the log keeps.
+const KEPT: &str = "warn,rmcp=error,evenkeel=info";
 
 fn main() -> ExitCode {
     let options = Options::from_process();
-    let filter = EnvFilter::try_from_env("EVENKEEL_LOG").unwrap_or_else(|_| EnvFilter::new(QUIET));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    begin_log(process(options.task), evenkeel_service::log_folder(&options.profile));
     if let Err(error) = evenkeel_service::harden_process() {
         tracing::warn!(%error, "the process is not protected from being dumped");
     }
     if options.task == Task::Engine {
         return evenkeel_engine::child::run(evenkeel_engine::child::RunOptions::default());
     }
+    tracing::info!("Evenkeel starts");
     if options.task == Task::Mcp {
         return evenkeel_lib::serve_mcp(&options);
     }
@@ -29,4 +38,24 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn process(task: Task) -> Process {
+    match task {
+        Task::Window | Task::Quick => Process::Window,
+        Task::Mcp => Process::Mcp,
+        Task::Engine => Process::Engine,
+    }
+}
+
+/// From here on what happens is in the log, and a panic leaves a report; neither holds content.
+fn begin_log(process: Process, folder: PathBuf) {
+    let wish = EnvFilter::try_from_env(WISH).ok();
+    catch_panics(CrashReports::new(folder.clone()), process, wish.is_some());
+    let kept = Lines::to_file(Arc::new(LogFile::new(folder)), process).with_filter(EnvFilter::new(KEPT));
+    let (whole, quiet) = match wish {
+        Some(wish) => (Some(fmt::layer().with_writer(std::io::stderr).with_filter(wish)), None),
+        None => (None, Some(Lines::to_stderr(process).with_filter(EnvFilter::new(QUIET)))),
+    };
+    tracing_subscriber::registry().with(kept).with(whole).with(quiet).init();
 }

@@ -35,6 +35,16 @@ pub(crate) enum Barred {
     Forbidden(&'static str),
 }
 
+impl Barred {
+    /// The rule, in English.
+    pub(crate) fn rule(&self) -> &'static str {
+        match self {
+            Self::NotLocal => "the companion uses models on this machine only",
+            Self::Forbidden(rule) => rule,
+        }
+    }
+}
+
 /// Where a provider's models run, from its base URL.
 ///
 /// Local are `localhost`, 127.0.0.0/8 and ::1, and the engine's empty address. Everything else

@@ -55,7 +55,7 @@ impl Embedder for RemoteEmbedder {
             return Err(ProviderError::Rejected { at: call.site().report(None, Some(said)) });
         }
         if self.endpoint.local_only && kind != ProviderKind::Engine && runs_in_cloud(model) {
-            return Err(ProviderError::LocalOnly { at: call.site().bare() });
+            return Err(self.client.refuse_elsewhere(&call));
         }
         call.body = body(kind, model, texts).to_string().into();
         let url = call.url.clone();

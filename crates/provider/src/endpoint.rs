@@ -119,6 +119,7 @@ impl Endpoint {
     fn sign(&self, method: Method, url: Url, purpose: Purpose) -> Result<Call, ProviderError> {
         let mut call = Call::new(method, url, purpose, self.timeout);
         call.local_only = self.local_only;
+        call.is_engine = self.kind == ProviderKind::Engine;
         call.secrets = self.secrets(&call.url);
         call.headers = self.headers(&call)?;
         Ok(call)

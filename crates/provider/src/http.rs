@@ -4,6 +4,8 @@ use crate::egress::{self, Barred, ForbiddenName, GuardedResolver, Lane};
 use crate::error::Site;
 use crate::{ProviderError, Report};
 use bytes::Bytes;
+pub use evenkeel_domain::RequestPurpose as Purpose;
+use evenkeel_domain::{ContextId, ErrorCode, ProviderLocality, runs_in_cloud};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, redirect};
 use secrecy::SecretString;
@@ -22,33 +24,13 @@ const IDLE_REMOTE: Duration = Duration::from_secs(50);
 /// What every request is named by.
 const USER_AGENT: &str = concat!("Evenkeel/", env!("CARGO_PKG_VERSION"));
 
-/// Why a request is made; the journal shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// A reply.
-    Chat,
-    /// What texts mean.
-    Embedding,
-    /// The list of a provider's models.
-    Models,
-    /// The search for servers on this machine.
-    Detection,
-    /// Everything else of the built-in engine: health, tokens.
-    Engine,
-}
-
-impl Purpose {
-    /// The purpose's name in the journal.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Embedding => "embedding",
-            Self::Models => "models",
-            Self::Detection => "detection",
-            Self::Engine => "engine",
-        }
-    }
+/// On whose behalf a client sends; the journal notes it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Behalf {
+    /// The context, if there is one.
+    pub context: Option<ContextId>,
+    /// Why, in place of what the request alone says.
+    pub purpose: Option<Purpose>,
 }
 
 /// One request as the network journal records it. No content, no path, no header.
@@ -58,17 +40,25 @@ pub struct JournalEntry {
     pub method: String,
     /// Scheme, host and port.
     pub origin: String,
+    /// Whether it stays on this machine, as far as address and model tell.
+    pub locality: ProviderLocality,
     /// Why.
     pub purpose: Purpose,
+    /// The context that it is made for, if there is one.
+    pub context: Option<ContextId>,
     /// The HTTP status; `None` if no answer came.
     pub status: Option<u16>,
+    /// Why no whole answer came, where none did.
+    pub failure: Option<ErrorCode>,
+    /// The rule that kept the request from leaving, in English.
+    pub rule: Option<&'static str>,
     /// Bytes of the request's body; 0 if the request was refused or no connection came about.
     pub bytes_out: u64,
     /// Bytes of the answer's body that were read.
     pub bytes_in: u64,
     /// From the call to the end of the answer, or to its being dropped.
     pub duration: Duration,
-    /// True if the address check kept the request from leaving.
+    /// True if a rule kept the request from leaving.
     pub refused: bool,
 }
 
@@ -96,6 +86,8 @@ pub struct Call {
     pub purpose: Purpose,
     /// The model that is asked for; named in errors.
     pub model: Option<String>,
+    /// The built-in engine answers.
+    pub is_engine: bool,
     /// What must not appear in an error, such as the key.
     pub secrets: Vec<SecretString>,
 }
@@ -113,6 +105,7 @@ impl Call {
             local_only: false,
             purpose,
             model: None,
+            is_engine: false,
             secrets: Vec::new(),
         }
     }
@@ -141,6 +134,7 @@ fn origin(url: &Url) -> String {
 #[derive(Clone)]
 pub struct HttpClient {
     inner: Arc<Inner>,
+    behalf: Behalf,
 }
 
 /// Why no client could be made, such as certificates that cannot be read.
@@ -158,7 +152,13 @@ impl HttpClient {
     /// A client that records each request in the journal, if there is one.
     #[must_use]
     pub fn new(journal: Option<Arc<dyn Journal>>) -> Self {
-        Self { inner: Arc::new(Inner { lanes: [const { OnceLock::new() }; 3], journal }) }
+        Self { inner: Arc::new(Inner { lanes: [const { OnceLock::new() }; 3], journal }), behalf: Behalf::default() }
+    }
+
+    /// The same client, whose requests are noted as sent on someone's behalf.
+    #[must_use]
+    pub fn on_behalf(&self, behalf: Behalf) -> Self {
+        Self { inner: Arc::clone(&self.inner), behalf }
     }
 
     /// Sends a request and returns when status and headers of the answer are there, whatever
@@ -168,28 +168,54 @@ impl HttpClient {
     /// `AddressRefused`, `LocalOnly`, `Unreachable`, `Timeout`, or `BrokenOff` when the server
     /// closes the connection without an answer.
     pub async fn send(&self, call: Call) -> Result<Answer, ProviderError> {
-        let site = call.site();
-        let mut record = Record::begin(&call, self.inner.journal.clone());
+        let (site, timeout) = (call.site(), call.timeout);
+        let mut record = Record::begin(&call, self);
+        let sent = self.answer(call, &site, &mut record).await;
+        match sent {
+            Ok(response) => {
+                record.entry.status = Some(response.status().as_u16());
+                Ok(Answer { response, site, timeout, record })
+            }
+            Err(error) => {
+                record.entry.failure = Some(error.code());
+                Err(error)
+            }
+        }
+    }
+
+    async fn answer(&self, call: Call, site: &Site, record: &mut Record) -> Result<reqwest::Response, ProviderError> {
         let lane = egress::check(&call.url, call.local_only).map_err(|barred| {
-            record.refuse();
-            barred_error(&site, &barred)
+            record.refuse(barred.rule());
+            barred_error(site, &barred)
         })?;
-        let client = self.lane(lane).map_err(|Unbuilt(reason)| ProviderError::Unreachable { at: site.bare(), reason })?;
+        let client = self.lane(lane).map_err(|Unbuilt(reason)| {
+            record.entry.bytes_out = 0;
+            ProviderError::Unreachable { at: site.bare(), reason }
+        })?;
         let mut request = client.request(call.method, call.url).headers(call.headers);
         if !call.body.is_empty() {
             request = request.body(call.body);
         }
-        let response = tokio::time::timeout(call.timeout, request.send())
+        tokio::time::timeout(call.timeout, request.send())
             .await
             .map_err(|_| ProviderError::Timeout { at: site.bare(), limit: call.timeout })?
             .map_err(|error| {
-                if error.is_connect() {
+                if let Some(rule) = forbidden(&error) {
+                    record.refuse(rule);
+                } else if error.is_connect() {
                     record.entry.bytes_out = 0;
                 }
-                send_error(&site, &error)
-            })?;
-        record.entry.status = Some(response.status().as_u16());
-        Ok(Answer { response, site, timeout: call.timeout, record })
+                send_error(site, &error)
+            })
+    }
+
+    /// Notes a request that was kept from leaving before it was sent: a model that is elsewhere, asked for where only
+    /// this machine may answer. Gives the refusal.
+    pub(crate) fn refuse_elsewhere(&self, call: &Call) -> ProviderError {
+        let mut record = Record::begin(call, self);
+        record.refuse(Barred::NotLocal.rule());
+        record.entry.failure = Some(ErrorCode::LocalOnly);
+        ProviderError::LocalOnly { at: call.site().bare() }
     }
 
     fn lane(&self, lane: Lane) -> Result<Client, Unbuilt> {
@@ -230,13 +256,21 @@ fn barred_error(site: &Site, barred: &Barred) -> ProviderError {
     }
 }
 
-fn send_error(site: &Site, error: &reqwest::Error) -> ProviderError {
+/// The rule that a name was refused by, once it was known where it leads.
+fn forbidden(error: &reqwest::Error) -> Option<&'static str> {
     let mut source = error.source();
     while let Some(cause) = source {
         if let Some(ForbiddenName(reason)) = cause.downcast_ref() {
-            return ProviderError::AddressRefused { at: site.bare(), reason: (*reason).to_owned() };
+            return Some(reason);
         }
         source = cause.source();
+    }
+    None
+}
+
+fn send_error(site: &Site, error: &reqwest::Error) -> ProviderError {
+    if let Some(reason) = forbidden(error) {
+        return ProviderError::AddressRefused { at: site.bare(), reason: reason.to_owned() };
     }
     if error.is_connect() || error.is_builder() {
         return ProviderError::Unreachable { at: site.bare(), reason: site.clean(&chain(error)) };
@@ -261,22 +295,30 @@ struct Record {
 }
 
 impl Record {
-    fn begin(call: &Call, journal: Option<Arc<dyn Journal>>) -> Self {
+    fn begin(call: &Call, client: &HttpClient) -> Self {
+        // The engine hands nothing on, however its model's file is called.
+        let handed_on = !call.is_engine && call.model.as_deref().is_some_and(runs_in_cloud);
+        let is_here = egress::is_loopback(&call.url) && !handed_on;
         let entry = JournalEntry {
             method: call.method.to_string(),
             origin: origin(&call.url),
-            purpose: call.purpose,
+            locality: if is_here { ProviderLocality::Local } else { ProviderLocality::Remote },
+            purpose: client.behalf.purpose.unwrap_or(call.purpose),
+            context: client.behalf.context,
             status: None,
+            failure: None,
+            rule: None,
             bytes_out: call.body.len() as u64,
             bytes_in: 0,
             duration: Duration::ZERO,
             refused: false,
         };
-        Self { entry, begun: Instant::now(), journal }
+        Self { entry, begun: Instant::now(), journal: client.inner.journal.clone() }
     }
 
-    fn refuse(&mut self) {
+    fn refuse(&mut self, rule: &'static str) {
         self.entry.refused = true;
+        self.entry.rule = Some(rule);
         self.entry.bytes_out = 0;
     }
 }
@@ -317,10 +359,15 @@ impl Answer {
     /// `Timeout` if nothing comes for the call's time limit, `BrokenOff` if the connection ends
     /// in the middle.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderError> {
-        let chunk = tokio::time::timeout(self.timeout, self.response.chunk())
-            .await
-            .map_err(|_| ProviderError::Timeout { at: self.report(), limit: self.timeout })?
-            .map_err(|_| ProviderError::BrokenOff { at: self.report() })?;
+        let chunk = match tokio::time::timeout(self.timeout, self.response.chunk()).await {
+            Ok(Ok(chunk)) => chunk,
+            outcome => {
+                let (at, limit) = (self.report(), self.timeout);
+                let error = if outcome.is_err() { ProviderError::Timeout { at, limit } } else { ProviderError::BrokenOff { at } };
+                self.record.entry.failure = Some(error.code());
+                return Err(error);
+            }
+        };
         self.record.entry.bytes_in += chunk.as_ref().map_or(0, |bytes| bytes.len() as u64);
         Ok(chunk)
     }

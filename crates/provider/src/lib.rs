@@ -47,7 +47,7 @@ pub use egress::locality;
 pub use embed::{Embedder, MOST_TEXTS, connect_embedder};
 pub use endpoint::{DEFAULT_TIMEOUT, Endpoint};
 pub use error::{ProviderError, Report};
-pub use http::{Answer, Call, HttpClient, Journal, JournalEntry, Purpose};
+pub use http::{Answer, Behalf, Call, HttpClient, Journal, JournalEntry, Purpose};
 pub use model::{EndReason, EventStream, LanguageModel, ModelEvent};
 pub use outgoing::{Outgoing, body};
 pub use remote::connect;

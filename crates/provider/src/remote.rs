@@ -39,7 +39,7 @@ impl LanguageModel for RemoteModel {
         let mut call = self.endpoint.call(Method::POST, path(kind), Purpose::Chat)?;
         call.model = Some(request.model.clone());
         if self.endpoint.local_only && kind != ProviderKind::Engine && runs_in_cloud(&request.model) {
-            return Err(ProviderError::LocalOnly { at: call.site().bare() });
+            return Err(self.client.refuse_elsewhere(&call));
         }
         call.body = self.outgoing(&request)?.body;
         let url = call.url.clone();

@@ -3,7 +3,7 @@
 
 mod server;
 
-use evenkeel_domain::{ErrorCode, ProviderKind, ProviderLocality, Role, Usage};
+use evenkeel_domain::{ContextId, ErrorCode, ProviderKind, ProviderLocality, Role, Usage};
 use evenkeel_provider::*;
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -295,8 +295,19 @@ async fn every_request_is_in_the_journal_without_its_content() {
     tokio::time::timeout(Duration::from_secs(20), written).await.expect("an entry for the answered request");
     let refused = connect(endpoint(ProviderKind::OpenaiCompatible, "http://example.com"), client.clone());
     assert_eq!(refused.stream(request()).await.err().unwrap().code(), ErrorCode::ProviderAddressRefused);
+    let context = ContextId::from_parts(chrono::DateTime::UNIX_EPOCH, [7; 10]);
+    let behalf = Behalf { context: Some(context), purpose: Some(Purpose::Title) };
+    let cloud = Endpoint { local_only: true, ..endpoint(ProviderKind::Ollama, &server.base) };
+    let cloud = connect(cloud, client.on_behalf(behalf));
+    let asked = ChatRequest { model: "gpt-oss:120b-cloud".into(), ..request() };
+    assert_eq!(cloud.stream(asked).await.err().unwrap().code(), ErrorCode::LocalOnly);
     let entries = journal.0.lock().unwrap();
-    assert_eq!(entries.len(), 2);
+    assert_eq!(entries.len(), 3);
+    assert_eq!((entries[2].context, entries[2].purpose, entries[2].bytes_out), (Some(context), Purpose::Title, 0));
+    assert_eq!((entries[2].failure, entries[2].locality), (Some(ErrorCode::LocalOnly), ProviderLocality::Remote));
+    assert_eq!((entries[0].context, entries[0].failure, entries[0].locality), (None, None, ProviderLocality::Local));
+    assert_eq!(entries[1].rule, Some("beyond this machine only https is allowed"));
+    assert_eq!(entries[1].failure, Some(ErrorCode::ProviderAddressRefused));
     assert_eq!((entries[0].method.as_str(), entries[0].status, entries[0].purpose), ("POST", Some(200), Purpose::Chat));
     assert_eq!(entries[0].origin, server.base);
     assert_eq!(entries[0].bytes_out, server.seen()[0].body.len() as u64);

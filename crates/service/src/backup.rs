@@ -135,7 +135,7 @@ impl Service {
             let mut watch = until(stop);
             match backup::preview(&path, keys(&opened), &profile, Some(&store), &mut watch) {
                 Err(BackupError::Store(error)) if error.code() == ErrorCode::VaultDamaged => {
-                    tracing::warn!(%error, "a damaged vault cannot be compared with a backup");
+                    tracing::warn!(code = error.code().as_str(), %error, "a damaged vault cannot be compared with a backup");
                     Ok(RestorePreview::of(backup::preview(&path, keys(&opened), &profile, None, &mut watch)?, true))
                 }
                 preview => Ok(RestorePreview::of(preview?, false)),
@@ -183,7 +183,7 @@ impl Service {
         match self.make_backup(BackupKind::BeforeRestore, None).await {
             Ok(_) => Ok(true),
             Err(error) if error.code() == ErrorCode::VaultDamaged => {
-                tracing::warn!(%error, "the vault is too damaged for a backup before its restore; its database is set aside");
+                tracing::warn!(code = error.code().as_str(), %error, "the vault is too damaged for a backup before its restore; its database is set aside");
                 Ok(false)
             }
             Err(error) => Err(error),

@@ -19,7 +19,7 @@ use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     ChatEvent, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
-    Receipt, Role, SendRequest, Settings,
+    Receipt, RequestPurpose, Role, SendRequest, Settings,
 };
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::EventStream;
@@ -205,9 +205,9 @@ impl Service {
     /// Settles the size of the prompt and makes the model ready.
     async fn prepare(&self, session: &Session, plan: &mut Plan) -> Result<Ready, ServiceError> {
         self.refit(session, plan).await?;
-        let ready = self.ready(&plan.chosen, &plan.context).await?;
+        let ready = self.ready(&plan.chosen, &plan.context, RequestPurpose::Chat).await?;
         // What is told with this message belongs to its answer.
-        if self.extract(session, plan, &ready).await {
+        if self.extract(session, plan).await {
             plan.prompt = self.replanned(session, plan).await?;
         }
         Ok(ready)
@@ -322,7 +322,7 @@ impl Service {
                     w.delete_draft(reply_id)?;
                     // A finished reply is worth more than what it cites.
                     message.citations = citations(w, &recalled).unwrap_or_else(|error| {
-                        tracing::error!(%error, "a reply cites nothing");
+                        tracing::error!(code = error.code().as_str(), %error, "a reply cites nothing");
                         Vec::new()
                     });
                     let stored = store_reply(w, message, receipt)?;
@@ -362,7 +362,7 @@ fn store_reply(w: &mut WriteHandle<'_>, message: Message, receipt: Option<Receip
     if let Some(receipt) = receipt {
         // A finished reply is worth more than its receipt.
         if let Err(error) = w.put_receipt(stored.context_id, &receipt) {
-            tracing::error!(%error, "a reply got no receipt");
+            tracing::error!(code = error.code().as_str(), %error, "a reply got no receipt");
         }
     }
     Ok(stored)
@@ -371,7 +371,7 @@ fn store_reply(w: &mut WriteHandle<'_>, message: Message, receipt: Option<Receip
 /// The receipt of what was sent; a reply does without one rather than fail.
 fn receipt_of(plan: &Plan, ready: &Ready, prompt: &Prompt, reply_id: MessageId) -> Option<Receipt> {
     let made = receipt::receipt(plan, ready, prompt, reply_id);
-    made.inspect_err(|error| tracing::error!(%error, "a reply got no receipt")).ok()
+    made.inspect_err(|error| tracing::error!(code = error.code().as_str(), %error, "a reply got no receipt")).ok()
 }
 
 /// Notes in the vault who was talked to, and gives the settings that say who was last.

@@ -90,6 +90,7 @@ impl Service {
                 if !key_is_gone {
                     tracing::warn!("the keychain kept its item; its removal will be tried again");
                 }
+                self.network().clear();
                 self.vault_is_gone();
                 Ok(key_is_gone)
             }

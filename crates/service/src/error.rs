@@ -1,6 +1,7 @@
 //! Errors of the service: those of the rooms below, and its own.
 
 use crate::BackupInfo;
+use evenkeel_diagnosis::DiagnosisError;
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
 use evenkeel_plugin::Fault;
 use evenkeel_store::archive::ArchiveError;
@@ -32,6 +33,9 @@ pub enum ServiceError {
     /// A model file.
     #[error(transparent)]
     ModelFile(#[from] evenkeel_engine::ModelFileError),
+    /// The log or a crash report.
+    #[error(transparent)]
+    Diagnosis(#[from] evenkeel_diagnosis::DiagnosisError),
     /// A strategy of other people.
     #[error(transparent)]
     Plugin(#[from] evenkeel_plugin::PluginError),
@@ -60,6 +64,8 @@ impl ServiceError {
             Self::Engine(error) => error.code(),
             Self::ModelFile(error) => error.code(),
             Self::Plugin(error) => error.code(),
+            Self::Diagnosis(DiagnosisError::NoReport(_)) => ErrorCode::NotFound,
+            Self::Diagnosis(DiagnosisError::Io { .. }) => ErrorCode::Storage,
             Self::Prompt(error) => error.code(),
         }
     }

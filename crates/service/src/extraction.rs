@@ -5,7 +5,9 @@ use crate::chat::plan::Plan;
 use crate::model::{Chosen, Ready};
 use crate::session::Session;
 use crate::{Service, ServiceError};
-use evenkeel_domain::{EXTRACTION, ExtractionSettings, MessageId, Role, StandardStrategy, StateSchema, StateValueId};
+use evenkeel_domain::{
+    EXTRACTION, ExtractionSettings, MessageId, RequestPurpose, Role, StandardStrategy, StateSchema, StateValueId,
+};
 use evenkeel_prompt::{FormTask, FormValues, Origin, likeliest_source};
 use evenkeel_store::{BranchText, ReadHandle, StatePlace, StoreError, ToldValue};
 use std::collections::HashSet;
@@ -33,13 +35,13 @@ impl Service {
     /// Takes from the user's message, and from those that were missed before it, what they tell; waits no
     /// longer than the context's time limit, and leaves the state as it is where that is too short or
     /// anything fails. Says whether the context keeps a state.
-    pub(crate) async fn extract(&self, session: &Session, plan: &Plan, ready: &Ready) -> bool {
+    pub(crate) async fn extract(&self, session: &Session, plan: &Plan) -> bool {
         if plan.context.strategy.plugin_id != EXTRACTION {
             return false;
         }
         let Ok(Some(StandardStrategy::Extraction(settings))) = plan.context.strategy.settings() else { return true };
         let limit = Duration::from_millis(settings.time_limit_ms.into());
-        match tokio::time::timeout(limit, self.update_state(session, plan, ready, &settings)).await {
+        match tokio::time::timeout(limit, self.update_state(session, plan, &settings)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::info!(code = error.code().as_str(), "a state was not brought up to date"),
             Err(_) => tracing::info!("a state was not brought up to date in time"),
@@ -47,13 +49,7 @@ impl Service {
         true
     }
 
-    async fn update_state(
-        &self,
-        session: &Session,
-        plan: &Plan,
-        ready: &Ready,
-        settings: &ExtractionSettings,
-    ) -> Result<(), ServiceError> {
+    async fn update_state(&self, session: &Session, plan: &Plan, settings: &ExtractionSettings) -> Result<(), ServiceError> {
         let schema = StateSchema::parse(&settings.schema)?;
         let chosen = self.work_model(settings.model.as_ref(), &plan.chosen, &plan.context).await?;
         let is_named = is_named(settings.model.as_ref());
@@ -78,11 +74,15 @@ impl Service {
         if material.unread.is_empty() {
             return Ok(());
         }
-        let values = if chosen.choice == plan.chosen.choice {
-            values_by(ready, &chosen, &material).await?
+        let purpose = RequestPurpose::Extraction;
+        let ready = if chosen.choice == plan.chosen.choice {
+            // As it was made ready for the reply: another window would have to wait for that.
+            self.ready(&plan.chosen, &plan.context, purpose).await?
         } else {
-            values_by(&self.ready_beside(&chosen, &plan.context).await?, &chosen, &material).await?
+            self.ready_beside(&chosen, &plan.context, purpose).await?
         };
+        let values = values_by(&ready, &chosen, &material).await?;
+        drop(ready);
         // What cannot be read now is tried again with the next message.
         let Some(values) = values else { return Ok(()) };
         let told = self.told(values, &material);

@@ -12,6 +12,7 @@ mod connection;
 mod context;
 mod conversation;
 mod data;
+mod diagnosis;
 mod error;
 mod extraction;
 mod feature;
@@ -21,6 +22,7 @@ mod message;
 mod missing;
 mod model;
 mod naming;
+mod network;
 mod options;
 mod persona;
 mod plugin;
@@ -54,12 +56,15 @@ pub use backup::{
 pub use clock::{Clock, SystemClock};
 pub use connection::ConnectionSetup;
 pub use data::{DataSummary, KindUse};
+pub use diagnosis::{CrashInfo, LogPage, log_folder};
 pub use error::ServiceError;
+pub use evenkeel_diagnosis::{LogLevel, LogLine};
 pub use evenkeel_mcp::McpError;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
 pub use health::{BackupDrill, VaultHealth};
+pub use network::{NetworkPage, NetworkRequest};
 pub use options::ServiceOptions;
 pub use plugin::PluginInfo;
 pub use scheduler::{ExpiringContext, JobStatus};
@@ -89,6 +94,7 @@ pub struct Service(Arc<Inner>);
 struct Inner {
     options: ServiceOptions,
     http: HttpClient,
+    network: Arc<network::Journal>,
     engines: model::Engines,
     replies: Replies,
     gate: vault::Gate,
@@ -131,8 +137,12 @@ impl Service {
                 let _ = heard.send(model::notice(&event));
             }
         });
+        let whereabouts = Arc::new(Whereabouts::new(options.profile.clone()));
+        diagnosis::report_crashes(&engines, &whereabouts, &options.clock);
+        let network = Arc::new(network::Journal::new(options.clock.clone()));
         Ok(Self(Arc::new(Inner {
-            http: HttpClient::new(None),
+            http: HttpClient::new(Some(network.clone())),
+            network,
             engines,
             replies: Replies::default(),
             gate: vault::Gate::new(vault_states.clone()),
@@ -150,7 +160,7 @@ impl Service {
             reading: chat::read_ahead::Reading::default(),
             plugins: plugin::Plugins::default(),
             known_files: model::KnownFiles::default(),
-            whereabouts: Arc::new(Whereabouts::new(options.profile.clone())),
+            whereabouts,
             options,
         })))
     }
@@ -222,6 +232,10 @@ impl Service {
 
     pub(crate) fn http(&self) -> &HttpClient {
         &self.0.http
+    }
+
+    pub(crate) fn network(&self) -> &network::Journal {
+        &self.0.network
     }
 
     pub(crate) fn engines(&self) -> &model::Engines {

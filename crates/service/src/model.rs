@@ -19,7 +19,7 @@ use crate::provider::{KeyedProvider, keyed_provider};
 use crate::session::Session;
 use crate::{EngineNotice, ModelOffer, Service, ServiceError};
 use evenkeel_domain::{
-    Context, ContextId, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality,
+    Context, ContextId, ErrorBody, ErrorCode, ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, RequestPurpose,
 };
 use evenkeel_engine::{EngineEndpoint, EngineEvent, EngineUse, ModelFile, default_model, inspect};
 use evenkeel_prompt::Redactor;
@@ -175,32 +175,45 @@ impl Service {
         Ok(Chosen { counts_exactly, choice, model_name, provider, window, window_is_guess, is_small, file, sealed_key })
     }
 
-    /// Makes the chosen model ready to write replies; starts the engine where it is the one.
-    pub(crate) async fn ready(&self, chosen: &Chosen, context: &Context) -> Result<Ready, ServiceError> {
+    /// Makes the chosen model ready to write replies, or for what is done with the same model; starts the engine
+    /// where it is the one.
+    pub(crate) async fn ready(&self, chosen: &Chosen, context: &Context, purpose: RequestPurpose) -> Result<Ready, ServiceError> {
         let engine = match &chosen.file {
             Some(file) => Some(self.engines().chat.endpoint(file, Some(chosen.window)).await?),
             None => None,
         };
-        self.ready_at(chosen, context, engine)
+        self.ready_at(chosen, context, engine, purpose)
     }
 
     /// The same for work beside the replies, which costs the model that writes them nothing.
-    pub(crate) async fn ready_beside(&self, chosen: &Chosen, context: &Context) -> Result<Ready, ServiceError> {
+    pub(crate) async fn ready_beside(
+        &self,
+        chosen: &Chosen,
+        context: &Context,
+        purpose: RequestPurpose,
+    ) -> Result<Ready, ServiceError> {
         let engine = match &chosen.file {
             Some(file) => Some(self.engines().beside_chat(file, chosen.window).await?),
             None => None,
         };
-        self.ready_at(chosen, context, engine)
+        self.ready_at(chosen, context, engine, purpose)
     }
 
-    fn ready_at(&self, chosen: &Chosen, context: &Context, engine: Option<EngineEndpoint>) -> Result<Ready, ServiceError> {
+    fn ready_at(
+        &self,
+        chosen: &Chosen,
+        context: &Context,
+        engine: Option<EngineEndpoint>,
+        purpose: RequestPurpose,
+    ) -> Result<Ready, ServiceError> {
+        let http = self.http_for(Some(context.id), Some(purpose));
         let unwanted = before_sending(&*self.session()?);
         let Some(engine) = engine else {
             let endpoint = self.keyed_endpoint(&chosen.provider, chosen.sealed_key.as_deref(), context.local_only)?;
-            let model = connect(endpoint, self.http().clone());
+            let model = connect(endpoint, http);
             return Ok(Ready { model, model_name: chosen.choice.model.clone(), is_engine: false, unwanted, _in_use: None });
         };
-        let model = connect(engine_endpoint(&engine, &chosen.provider), self.http().clone());
+        let model = connect(engine_endpoint(&engine, &chosen.provider), http);
         Ok(Ready { model, model_name: engine.model.clone(), is_engine: true, unwanted, _in_use: Some(engine.hold) })
     }
 

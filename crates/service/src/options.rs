@@ -40,11 +40,13 @@ impl ServiceOptions {
     /// The running program's own path cannot be read.
     pub fn new(profile: PathBuf, resources: Option<PathBuf>) -> Result<Self, ServiceError> {
         let program = std::env::current_exe().map_err(|error| ServiceError::internal("finding the app's own program", &error))?;
+        // The engine learns the profile for its log alone.
+        let engine_args = vec!["engine".into(), "--profile".into(), profile.display().to_string()];
         Ok(Self {
             profile: Profile::new(profile),
             resources,
             engine_program: program,
-            engine_args: vec!["engine".into()],
+            engine_args,
             engine_idle: Duration::from_secs(15 * 60),
             keychain: Arc::new(Keychain::new()),
             patient_keychain: Arc::new(Keychain::with_limit(Duration::from_secs(120))),

@@ -127,9 +127,9 @@ impl Service {
             return Err("no model is asked before the message is sent".to_owned());
         }
         let (service, contexts) = (self.clone(), contexts.to_vec());
-        let (text, local_only) = (asked.text.to_owned(), asked.context.local_only);
+        let (text, local_only, asking) = (asked.text.to_owned(), asked.context.local_only, asked.context.id);
         // A task of its own: a model that has to be loaded first goes on loading, for the next question.
-        let task = tokio::spawn(async move { service.nearest(&contexts, &choice, text, local_only).await });
+        let task = tokio::spawn(async move { service.nearest(&contexts, &choice, text, local_only, asking).await });
         match tokio::time::timeout(FOR_MEANINGS, task).await {
             Ok(Ok(Ok(nearest))) => Ok(nearest),
             Ok(Ok(Err(error))) => Err(error.to_body().message),

@@ -159,7 +159,7 @@ impl Service {
         if let Ok(session) = self.session()
             && let Err(error) = self.pulse(&started, &session, true).await
         {
-            tracing::warn!(%error, "the running time was not kept");
+            tracing::warn!(code = error.code().as_str(), %error, "the running time was not kept");
         }
         started.pulse.lock().await.take();
     }
@@ -198,7 +198,7 @@ async fn look(service: Weak<Inner>, started: Arc<Started>, doubt: Option<Arc<Dou
         }
         let Some(inner) = service.upgrade() else { return };
         if let Err(error) = Service(inner).run_due_jobs().await {
-            tracing::warn!(%error, "the jobs that are due could not be looked for");
+            tracing::warn!(code = error.code().as_str(), %error, "the jobs that are due could not be looked for");
         }
         wait = interval;
     }

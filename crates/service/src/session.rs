@@ -173,7 +173,7 @@ impl Session {
                 receipt.as_ref().map_or(Ok(()), |receipt| w.put_draft_receipt(draft.context_id, receipt))
             });
             if let Err(error) = kept {
-                tracing::warn!(%error, "a reply's draft was not kept");
+                tracing::warn!(code = error.code().as_str(), %error, "a reply's draft was not kept");
             }
         });
     }
@@ -183,7 +183,7 @@ impl Session {
     pub async fn keep_factors(&self) {
         let Some(learnt) = self.factors.unkept() else { return };
         if let Err(error) = self.write(move |w| factors::keep(w, learnt)).await {
-            tracing::warn!(%error, "what was learnt of the models' tokens was not kept");
+            tracing::warn!(code = error.code().as_str(), %error, "what was learnt of the models' tokens was not kept");
         }
     }
 

@@ -11,7 +11,7 @@ use crate::chat::memory::summary_of;
 use crate::chat::plan::{Plan, counted};
 use crate::model::Chosen;
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Context, ConversationId, Message, MessageId, Revision, SUMMARIZATION, Summary, SummaryId};
+use evenkeel_domain::{Context, ConversationId, Message, MessageId, RequestPurpose, Revision, SUMMARIZATION, Summary, SummaryId};
 use evenkeel_prompt::{NotesCheck, NotesTask, O200k, Origin};
 use evenkeel_store::NewSummary;
 use material::Material;
@@ -133,7 +133,7 @@ impl Service {
 
     /// The notes that a model makes of the material; `None` if its answer is not taken for some.
     async fn notes(&self, talked: &Talked, material: &Material) -> Result<Option<String>, ServiceError> {
-        let ready = self.ready_beside(&material.chosen, &talked.context).await?;
+        let ready = self.ready_beside(&material.chosen, &talked.context, RequestPurpose::Summary).await?;
         let labelled = material.labelled();
         let task = NotesTask {
             name: &talked.context.name,

@@ -6,7 +6,9 @@
 use crate::background::{Wish, answer_of};
 use crate::model::{Chosen, Ready};
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Conversation, ConversationId, Feature, Message, Provider, ProviderLocality, Role, TitleSource};
+use evenkeel_domain::{
+    Conversation, ConversationId, Feature, Message, Provider, ProviderLocality, RequestPurpose, Role, TitleSource,
+};
 use std::time::Duration;
 
 /// Replies that a conversation has before it gets a title: one alone says too little.
@@ -101,7 +103,7 @@ impl Service {
             return Ok(None);
         }
         let asking = async {
-            let ready = self.ready_beside(&chosen, &context).await?;
+            let ready = self.ready_beside(&chosen, &context, RequestPurpose::Title).await?;
             Ok::<_, ServiceError>(Some(title_by(&ready, &chosen, &messages).await?))
         };
         tokio::select! {

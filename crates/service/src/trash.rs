@@ -125,7 +125,7 @@ impl Service {
             Err(error) if error.code() == ErrorCode::DiskFull => {
                 let has_earlier = self.backup_list().await?.iter().any(|info| info.is_newest);
                 if has_earlier {
-                    tracing::warn!(%error, "the disk is full: what is deleted stays in the last backup that was checked");
+                    tracing::warn!(code = error.code().as_str(), %error, "the disk is full: what is deleted stays in the last backup that was checked");
                     Ok(false)
                 } else {
                     Err(error)
@@ -144,7 +144,7 @@ impl Service {
             Ok(keep_reserve(&profile)?)
         });
         if let Err(error) = done.await {
-            tracing::warn!(%error, "the room of what was deleted could not be given back yet");
+            tracing::warn!(code = error.code().as_str(), %error, "the room of what was deleted could not be given back yet");
         }
     }
 

@@ -226,7 +226,9 @@ impl Service {
         tokio::task::spawn_blocking(move || match evenkeel_vault::forget_left_items(&profile, &*keychain) {
             Ok(0) => {}
             Ok(left) => tracing::warn!(left, "the keychain keeps items of vaults that were erased"),
-            Err(error) => tracing::warn!(%error, "the note of keychain items could not be read or written"),
+            Err(error) => {
+                tracing::warn!(code = error.code().as_str(), %error, "the note of keychain items could not be read or written")
+            }
         });
     }
 

@@ -64,7 +64,9 @@ impl Mark {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let opened = options.open(with_suffix(path, SUFFIX));
-        let opened = opened.inspect_err(|error| tracing::warn!(%error, "the mark beside the database cannot be kept"));
+        let opened = opened.inspect_err(
+            |error| tracing::warn!(os = error.raw_os_error(), %error, "the mark beside the database cannot be kept"),
+        );
         Some(Self { file: opened.ok()?, salt })
     }
 
@@ -97,7 +99,7 @@ impl Mark {
         let Some(newest) = newest(connection)? else { return Ok(()) };
         let falls = self.read().map_or(0, |record| record.falls + 1);
         if let Err(error) = self.put(Record { newest, falls }, true) {
-            tracing::warn!(%error, "the mark beside the database cannot be kept");
+            tracing::warn!(os = error.raw_os_error(), %error, "the mark beside the database cannot be kept");
         }
         Ok(())
     }
@@ -137,7 +139,7 @@ impl Mark {
         let put = if is_outdated { Ok(()) } else { self.put(record, false) };
         let risen = self.file.unlock().and(put);
         if let Err(error) = risen {
-            tracing::warn!(%error, "the mark beside the database lags behind");
+            tracing::warn!(os = error.raw_os_error(), %error, "the mark beside the database lags behind");
         }
     }
 

@@ -109,7 +109,7 @@ impl Writer {
         if self.is_file && !is_intact(&self.connection) {
             match place.connect(Purpose::Write) {
                 Ok(connection) => self.connection = connection,
-                Err(error) => tracing::warn!(%error, "the writer could not be opened anew"),
+                Err(error) => tracing::warn!(code = error.code().as_str(), %error, "the writer could not be opened anew"),
             }
         }
     }
@@ -461,7 +461,11 @@ fn refuse_short(path: &Path, salt: Salt, connection: &Connection) -> Result<(), 
 fn gives_reserve(database: &Path) -> bool {
     let profile = Profile::new(database.parent().unwrap_or(Path::new("")).to_owned());
     let released = release_reserve(&profile);
-    released.inspect_err(|error| tracing::warn!(%error, "the reserve could not be given back to the disk")).unwrap_or(false)
+    released
+        .inspect_err(
+            |error| tracing::warn!(code = error.code().as_str(), %error, "the reserve could not be given back to the disk"),
+        )
+        .unwrap_or(false)
 }
 
 /// What is wrong with a database: page codes, structure, foreign keys.

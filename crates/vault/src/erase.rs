@@ -116,7 +116,7 @@ pub(crate) fn remove_vault(profile: &Profile, models: bool) -> Result<(), VaultE
     for start in [OURS[0], OURS[2]] {
         remove_files(profile, start)?;
     }
-    for folder in [profile.work(), profile.jobs(), profile.plugins()] {
+    for folder in [profile.work(), profile.jobs(), profile.plugins(), profile.logs()] {
         remove_folder(&folder)?;
     }
     if models { remove_folder(&profile.models()) } else { Ok(()) }

@@ -125,6 +125,12 @@ impl Profile {
         self.dir.join("jobs")
     }
 
+    /// The folder of the log and of crash reports, which hold no content.
+    #[must_use]
+    pub fn logs(&self) -> PathBuf {
+        self.dir.join("logs")
+    }
+
     /// The note of a move, if there was one; see [`crate::Place`].
     pub(crate) fn place_note(&self) -> PathBuf {
         self.dir.join(place::FILE)

@@ -7,7 +7,7 @@
 use super::plan::Question;
 use crate::summary::Talked;
 use crate::{Service, ServiceError};
-use evenkeel_domain::Role;
+use evenkeel_domain::{RequestPurpose, Role};
 use evenkeel_provider::{ChatMessage, ChatRequest};
 use futures::StreamExt;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Service {
         let (parties, place) = ((&talked.context, &talked.revision), (talked.conversation, Some(talked.reply)));
         // The vault is not kept open over the reading.
         let prompt = self.prompt(&*self.session()?, &Question::empty(parties, &talked.chosen, place)).await?;
-        let ready = self.ready(&talked.chosen, &talked.context).await?;
+        let ready = self.ready(&talked.chosen, &talked.context, RequestPurpose::ReadAhead).await?;
         let mut beginning = prompt.beginning();
         if beginning.last().is_none_or(|(role, _)| *role != Role::Assistant) {
             return Ok(());

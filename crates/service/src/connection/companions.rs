@@ -58,7 +58,7 @@ impl Desk {
             loop {
                 tokio::time::sleep(LOOK).await;
                 if let Err(error) = looked.notice_others().await {
-                    tracing::debug!(%error, "what other processes write was not looked for");
+                    tracing::debug!(code = error.code().as_str(), %error, "what other processes write was not looked for");
                 }
             }
         });
@@ -104,7 +104,7 @@ impl Companions for Desk {
             Err(error) => Err(error),
         };
         if let Err(error) = noted {
-            tracing::error!(%error, "what another program did is not in the log");
+            tracing::error!(code = error.code().as_str(), %error, "what another program did is not in the log");
         }
     }
 
@@ -212,7 +212,7 @@ impl Companions for Desk {
 
     async fn stop(&self, conversation: ConversationId) {
         if let Err(error) = self.service.chat_stop(conversation).await {
-            tracing::debug!(%error, "a reply could not be stopped");
+            tracing::debug!(code = error.code().as_str(), %error, "a reply could not be stopped");
         }
     }
 }

@@ -23,7 +23,8 @@ impl Engines {
         Self { chat, beside, embedding }
     }
 
-    fn all(&self) -> [&Supervisor; 3] {
+    /// Each of them.
+    pub fn all(&self) -> [&Supervisor; 3] {
         [&self.chat, &self.beside, &self.embedding]
     }
 

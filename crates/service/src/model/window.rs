@@ -147,7 +147,7 @@ impl Service {
         let (service, provider, choice) = (self.clone(), provider.clone(), choice.clone());
         tokio::spawn(async move {
             if timeout(LOOKUP, service.ask(&provider, &choice)).await.is_err() {
-                tracing::info!(provider = provider.name, "the provider did not say how large the model's window is");
+                tracing::info!(provider = %provider.id, "the provider did not say how large the model's window is");
             }
             drop(turn);
         });

@@ -87,8 +87,9 @@ impl Service {
         model: &ModelChoice,
         text: String,
         local_only: bool,
+        asking: ContextId,
     ) -> Result<Vec<MessageId>, ServiceError> {
-        let ready = self.ready_embedder(model, local_only).await?;
+        let ready = self.ready_embedder(model, local_only, asking).await?;
         let asked = ready.meanings(&[text]).await?.pop().flatten();
         let Some(asked) = asked else { return Ok(Vec::new()) };
         let session = self.session()?;
@@ -114,7 +115,7 @@ impl Service {
             // Only where there is something to learn is a model loaded.
             let ready = match &mut ready {
                 Some(ready) => ready,
-                none => none.insert(self.ready_embedder(model, context.local_only).await?),
+                none => none.insert(self.ready_embedder(model, context.local_only, context.id).await?),
             };
             let (ids, texts): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
             let meanings = ready.meanings(&texts).await?;
@@ -136,7 +137,13 @@ impl Service {
 
     /// Makes an embedding model ready to be asked. One of the engine runs in a process of its own, so that
     /// the model that answers stays loaded, with what it remembers of the prompt.
-    async fn ready_embedder(&self, choice: &ModelChoice, local_only: bool) -> Result<ReadyEmbedder, ServiceError> {
+    async fn ready_embedder(
+        &self,
+        choice: &ModelChoice,
+        local_only: bool,
+        context: ContextId,
+    ) -> Result<ReadyEmbedder, ServiceError> {
+        let http = self.http_for(Some(context), None);
         let id = choice.provider_id;
         let unwanted = before_sending(&*self.session()?);
         let keyed = self.session()?.read(move |r| keyed_provider(r, id)).await?;
@@ -150,7 +157,7 @@ impl Service {
         }
         if keyed.provider.kind != ProviderKind::Engine {
             let endpoint = self.keyed_endpoint(&keyed.provider, keyed.sealed_key.as_deref(), local_only)?;
-            let embedder = connect_embedder(endpoint, self.http().clone());
+            let embedder = connect_embedder(endpoint, http);
             return Ok(ReadyEmbedder { embedder, unwanted, model: choice.model.clone(), _in_use: None });
         }
         let file = self.engine_file(&choice.model).await?;
@@ -160,7 +167,7 @@ impl Service {
                 format!("{} writes replies and compares no meanings; choose an embedding model for recall", choice.model);
             return Err(ErrorBody::new(ErrorCode::InvalidParameter, message).with("model", &choice.model).into());
         }
-        let embedder = connect_embedder(engine_endpoint(&engine, &keyed.provider), self.http().clone());
+        let embedder = connect_embedder(engine_endpoint(&engine, &keyed.provider), http);
         Ok(ReadyEmbedder { embedder, unwanted, model: engine.model.clone(), _in_use: Some(engine.hold) })
     }
 }

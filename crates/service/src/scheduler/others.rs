@@ -44,7 +44,7 @@ pub(super) async fn listen(service: Weak<Inner>, started: Arc<Started>, interval
         }
         let Some(inner) = service.upgrade() else { return };
         if let Err(error) = Service(inner).notice_others().await {
-            tracing::warn!(%error, "what other processes write could not be looked for");
+            tracing::warn!(code = error.code().as_str(), %error, "what other processes write could not be looked for");
         }
     }
 }

@@ -73,7 +73,7 @@ impl Service {
             Ok(said) => (JobResult::Ok, said),
             Err(_) if run.stop.is_cancelled() => (JobResult::Interrupted, None),
             Err(error) => {
-                tracing::warn!(job = run.kind.name(), %error, "a job failed");
+                tracing::warn!(job = run.kind.name(), code = error.code().as_str(), %error, "a job failed");
                 (JobResult::Failed, Some(format!("{}: {error}", error.code().as_str())))
             }
         };
@@ -84,7 +84,7 @@ impl Service {
         let end = ended(self.now(), result, message, took, run.kind);
         let kind = run.kind;
         if let Err(error) = run.session.write(move |w| w.end_job(kind.name(), &end)).await {
-            tracing::warn!(job = kind.name(), %error, "the end of a job was not noted; it will run again");
+            tracing::warn!(job = kind.name(), code = error.code().as_str(), %error, "the end of a job was not noted; it will run again");
         }
     }
 

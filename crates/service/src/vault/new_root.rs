@@ -92,7 +92,7 @@ impl Service {
         let profile = self.profile();
         let removed = blocking("removing the old database", move || Ok(remove_set_aside(&profile, &aside)?)).await;
         if let Err(error) = removed {
-            tracing::warn!(%error, "the database under the old key could not be removed yet");
+            tracing::warn!(code = error.code().as_str(), %error, "the database under the old key could not be removed yet");
         }
     }
 }
@@ -134,7 +134,7 @@ fn rekeyed(
     if outcome.is_err()
         && let Err(error) = finish_pending_restore(profile, &closed.lock)
     {
-        tracing::warn!(%error, "a swap of the vault that was cut off waits for the next start");
+        tracing::warn!(code = error.code().as_str(), %error, "a swap of the vault that was cut off waits for the next start");
     }
     // An error may have come after the point of no return: what lies on the disk decides.
     if KeyFile::read(profile).is_ok_and(|found| found.is_of_same_root(&new.key_file)) {

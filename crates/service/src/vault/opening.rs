@@ -146,7 +146,7 @@ impl Opener {
         let now = self.options.clock.now();
         let mended = add_keychain_slot(&self.whereabouts.profile(), key_file, root, &*self.options.keychain, now);
         if let Err(error) = mended {
-            tracing::warn!(%error, "the keychain does not open this vault yet");
+            tracing::warn!(code = error.code().as_str(), %error, "the keychain does not open this vault yet");
         }
     }
 
@@ -182,7 +182,7 @@ impl Opener {
         });
         self.furnish(&store, alone)?;
         if let Err(error) = keep_reserve(profile) {
-            tracing::warn!(%error, "no room could be set aside for deleting on a full disk");
+            tracing::warn!(code = error.code().as_str(), %error, "no room could be set aside for deleting on a full disk");
         }
         let secrets = root.subkey(vault_id, Use::Secrets);
         let session = Session::new(store, secrets, vault_id, lock, self.changes.clone())?;
@@ -200,7 +200,7 @@ impl Opener {
         match Store::open(&profile.database(), key, now) {
             Err(error @ StoreError::TailLost { .. }) if lock.is_exclusive() => {
                 let kept = keep_copy(profile, now)?;
-                tracing::error!(%error, kept = %kept.display(), "the database is kept as it was and opened without them");
+                tracing::error!(code = error.code().as_str(), %error, kept = %kept.display(), "the database is kept as it was and opened without them");
                 Ok(Store::open_short(&profile.database(), key, now)?)
             }
             opened => Ok(opened?),
@@ -249,7 +249,7 @@ impl Opener {
             Ok(())
         })?;
         if let Err(error) = find_moved_files(store, &self.whereabouts.profile().models()) {
-            tracing::warn!(%error, "model files that were moved with the vault are not found again");
+            tracing::warn!(code = error.code().as_str(), %error, "model files that were moved with the vault are not found again");
         }
         let recovered = store.write(|w| w.recover_drafts(now, |_| alone))?;
         if !recovered.is_empty() {
@@ -264,7 +264,9 @@ pub(super) fn finish_move(place: &Place, lock: Option<&VaultLock>) {
     match place.finish(lock) {
         Ok(()) => {}
         Err(VaultError::InUse) => tracing::info!("what a move of the data has left is removed once no other process uses it"),
-        Err(error) => tracing::warn!(%error, "what a move of the data has left could not be removed yet"),
+        Err(error) => {
+            tracing::warn!(code = error.code().as_str(), %error, "what a move of the data has left could not be removed yet")
+        }
     }
 }
 

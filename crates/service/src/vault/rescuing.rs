@@ -163,7 +163,9 @@ impl Opener {
             match backup::verify(&info.path, keys, profile, self.options.clock.now(), watch) {
                 Ok(_) => return Ok(Some(info.path.clone())),
                 Err(error @ (BackupError::DiskFull { .. } | BackupError::Cancelled)) => return Err(error.into()),
-                Err(error) => tracing::warn!(%error, "a backup cannot fill the gaps of the damaged vault"),
+                Err(error) => {
+                    tracing::warn!(code = error.code().as_str(), %error, "a backup cannot fill the gaps of the damaged vault")
+                }
             }
         }
         Ok(None)

@@ -165,7 +165,7 @@ impl Service {
     ) -> Result<KeyChange, ServiceError> {
         let made = self.back_up_new_keys(code).await;
         if let Err(error) = &made {
-            tracing::warn!(%error, "no backup could be made after a change of keys");
+            tracing::warn!(code = error.code().as_str(), %error, "no backup could be made after a change of keys");
         }
         let slots = self.vault_slots().await?;
         let (backup, backup_error) = match made {
@@ -205,7 +205,7 @@ impl Service {
         match forgotten.await {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, "the keychain keeps a key that was taken away");
+                tracing::warn!(code = error.code().as_str(), %error, "the keychain keeps a key that was taken away");
                 false
             }
         }

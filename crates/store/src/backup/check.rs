@@ -86,7 +86,7 @@ pub fn database_is_whole(profile: &Profile, keys: VaultKeys<'_>) -> Result<bool,
         ) => Err(BackupError::of_work(error, &path)),
         // Damage takes many shapes: a schema that is not ours, pages that the disk does not give.
         Err(error) => {
-            tracing::info!(%error, "the vault's database is not whole");
+            tracing::info!(code = error.code().as_str(), %error, "the vault's database is not whole");
             Ok(false)
         }
     }

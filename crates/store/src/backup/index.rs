@@ -104,7 +104,11 @@ fn put(path: &Path, entry: Entry) {
 /// a file system has no locks there is none, and a check that is lost is made again.
 fn turn(folder: &Path) -> Option<fs::File> {
     let locked = lock_file(&folder.join(LOCK));
-    locked.inspect_err(|error| tracing::debug!(%error, "the index of the backups is written without a lock")).ok()
+    locked
+        .inspect_err(
+            |error| tracing::debug!(code = error.code().as_str(), %error, "the index of the backups is written without a lock"),
+        )
+        .ok()
 }
 
 fn name_of(path: &Path) -> String {

@@ -109,7 +109,7 @@ fn back_up(
     if let Some(keep) = request.keep {
         announce(watch, Step::Rotating);
         if let Err(error) = rotate(request.folder, request.keys(), keep, (profile, request.now), watch) {
-            tracing::warn!(%error, "old backups could not be rotated; the new one is whole");
+            tracing::warn!(code = error.code().as_str(), %error, "old backups could not be rotated; the new one is whole");
         }
     }
     Ok(info)

@@ -34,7 +34,9 @@ pub fn rotate(
     for info in unverified.take(CHECKED_AGAIN) {
         match verify(&info.path, keys, profile, now, &mut |_| watch(Progress { step: Step::Rotating, done: 0, of: 0 })) {
             Err(BackupError::Cancelled) => return Err(BackupError::Cancelled),
-            Err(error) => tracing::warn!(%error, "a backup whose check was lost could not be checked again"),
+            Err(error) => {
+                tracing::warn!(code = error.code().as_str(), %error, "a backup whose check was lost could not be checked again")
+            }
             Ok(_) => {}
         }
     }
@@ -43,7 +45,9 @@ pub fn rotate(
     for info in out_of_time(&found, keep) {
         match fs::remove_file(&info.path) {
             Ok(()) => removed.push(info.path.clone()),
-            Err(error) => tracing::warn!(%error, "a backup that is out of its time could not be deleted"),
+            Err(error) => {
+                tracing::warn!(os = error.raw_os_error(), %error, "a backup that is out of its time could not be deleted")
+            }
         }
     }
     if !removed.is_empty() {

@@ -1,6 +1,7 @@
 import type { ArchiveBackend } from './archive';
 import type { CareBackend } from './care';
 import type { ConnectionBackend } from './connections';
+import type { DiagnosisBackend } from './diagnosis';
 import type { HealthBackend } from './health';
 import type { KeysBackend } from './keys';
 import type { LifeBackend } from './life';
@@ -21,6 +22,7 @@ export interface Backend
     ArchiveBackend,
     CareBackend,
     ConnectionBackend,
+    DiagnosisBackend,
     HealthBackend,
     KeysBackend,
     LifeBackend,

@@ -137,6 +137,12 @@ export const commands = {
 	conversationSetTags: (id: ConversationId, tags: string[]) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_set_tags", { id, tags })),
 	/**  Figures of a conversation over all its branches. */
 	conversationStatistics: (id: ConversationId) => typedError<ConversationStatistics_Serialize, ErrorBody>(__TAURI_INVOKE("conversation_statistics", { id })),
+	/**  Deletes a report. */
+	crashDelete: (id: string) => typedError<null, ErrorBody>(__TAURI_INVOKE("crash_delete", { id })),
+	/**  Every report of a crash, the newest first. */
+	crashList: () => typedError<CrashInfo[], ErrorBody>(__TAURI_INVOKE("crash_list")),
+	/**  Saves a report where the user wishes; gives the place, or `null` if the dialog was closed. */
+	crashSave: (id: string) => typedError<string | null, ErrorBody>(__TAURI_INVOKE("crash_save", { id })),
 	/**  Erases everything; `confirmation` is the word ERASE. Answers whether the keychain let go of the key. */
 	dataErase: (confirmation: string, models: boolean) => typedError<boolean, ErrorBody>(__TAURI_INVOKE("data_erase", { confirmation, models })),
 	/**
@@ -160,6 +166,12 @@ export const commands = {
 	jobList: () => typedError<JobStatus_Serialize[], ErrorBody>(__TAURI_INVOKE("job_list")),
 	/**  Begins a job now; its end is told as a change. */
 	jobRun: (name: string) => typedError<JobStatus_Serialize, ErrorBody>(__TAURI_INVOKE("job_run", { name })),
+	/**  Deletes the log. */
+	logClear: () => typedError<null, ErrorBody>(__TAURI_INVOKE("log_clear")),
+	/**  Shows the folder of the log in the system's file manager. */
+	logOpenFolder: () => typedError<null, ErrorBody>(__TAURI_INVOKE("log_open_folder")),
+	/**  The newest lines of the log that are at least as grave. */
+	logRead: (level: LogLevel, limit: number) => typedError<LogPage, ErrorBody>(__TAURI_INVOKE("log_read", { level, limit })),
 	/**  Messages after a known one on the shown branch. */
 	messageAfter: (messageId: MessageId, limit: number) => typedError<LaterMessages_Serialize, ErrorBody>(__TAURI_INVOKE("message_after", { messageId, limit })),
 	/**  Deletes a message, so that it can be brought back. */
@@ -168,6 +180,8 @@ export const commands = {
 	messageRestore: (id: MessageId) => typedError<ConversationView_Serialize, ErrorBody>(__TAURI_INVOKE("message_restore", { id })),
 	/**  Keeps the user's judgement of a reply; `null` takes it back. */
 	messageVote: (id: MessageId, vote: Vote | null) => typedError<Message_Serialize, ErrorBody>(__TAURI_INVOKE("message_vote", { id, vote })),
+	/**  The newest requests of this process, of one context or of all. */
+	networkList: (contextId: ContextId | null, limit: number) => typedError<NetworkPage_Serialize, ErrorBody>(__TAURI_INVOKE("network_list", { contextId, limit })),
 	/**  Begins a conversation that is never written to disk. */
 	privateBegin: (contextId: ContextId, title: string) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("private_begin", { contextId, title })),
 	/**  Ends a private conversation; nothing of it is left. */
@@ -1539,6 +1553,18 @@ export type Conversation_Serialize = {
 	deletedAt: string | null,
 };
 
+/**  A report of a crash. */
+export type CrashInfo = {
+	/**  The report's id. */
+	id: string,
+	/**  When it was. */
+	at: string,
+	/**  `window`, `mcp` or `engine`. */
+	process: string,
+	/**  The whole report as it is saved, word for word. */
+	text: string,
+};
+
 /**  Where the data is, and how large. */
 export type DataSummary = {
 	/**  The profile folder. */
@@ -2070,6 +2096,41 @@ export type LockKind =
 /**  Only what somebody knows opens it again. */
 "real";
 
+/**  How grave a line is. */
+export type LogLevel = 
+/**  For whoever looks for a defect. */
+"debug" | 
+/**  Something happened. */
+"info" | 
+/**  Something did not work, and was made up for. */
+"warn" | 
+/**  Something did not work. */
+"error";
+
+/**  One line of the log. */
+export type LogLine = {
+	/**  When, in UTC. */
+	at: string,
+	/**  How grave. */
+	level: LogLevel,
+	/**  Which process: `window`, `mcp` or `engine`. */
+	process: string,
+	/**  The part of the program. */
+	source: string,
+	/**  What happened. */
+	text: string,
+};
+
+/**  The newest lines of the log. */
+export type LogPage = {
+	/**  The newest first. */
+	lines: LogLine[],
+	/**  The folder of the log's files. */
+	folder: string,
+	/**  Bytes of all its files. */
+	bytes: number,
+};
+
 /**  What a context remembers beside its history, whatever its strategy. */
 export type MemorySettings = MemorySettings_Serialize | MemorySettings_Deserialize;
 
@@ -2292,6 +2353,92 @@ export type NamedContext = {
 
 /**  A conversation waits to be shown in the main window, which asks for it with `quick_chat_moved`. */
 export type Navigate = null;
+
+/**  What the journal holds. */
+export type NetworkPage = NetworkPage_Serialize | NetworkPage_Deserialize;
+
+/**  What the journal holds. */
+export type NetworkPage_Deserialize = {
+	/**  The newest first. */
+	requests: NetworkRequest_Deserialize[],
+	/**  Since when requests are noted: the start of the app. */
+	since: string,
+	/**  Requests since then of the context that was asked for, or of all, those that are no longer kept included. */
+	total: number,
+	/**  How many of them went beyond this machine. */
+	left: number,
+};
+
+/**  What the journal holds. */
+export type NetworkPage_Serialize = {
+	/**  The newest first. */
+	requests: NetworkRequest_Serialize[],
+	/**  Since when requests are noted: the start of the app. */
+	since: string,
+	/**  Requests since then of the context that was asked for, or of all, those that are no longer kept included. */
+	total: number,
+	/**  How many of them went beyond this machine. */
+	left: number,
+};
+
+/**  One request: no content, no path, no header. */
+export type NetworkRequest = NetworkRequest_Serialize | NetworkRequest_Deserialize;
+
+/**  One request: no content, no path, no header. */
+export type NetworkRequest_Deserialize = {
+	/**  When it was over. */
+	at: string,
+	/**  `GET`, `POST`, … */
+	method: string,
+	/**  Scheme, host and port. */
+	origin: string,
+	/**  Whether it stayed on this machine, as far as address and model tell. */
+	locality: ProviderLocality,
+	/**  Why. */
+	purpose: RequestPurpose,
+	/**  The context that it was made for, if there is one. */
+	contextId?: ContextId | null,
+	/**  The HTTP status; `None` if no answer came. */
+	status?: number | null,
+	/**  Why no whole answer came, where none did. */
+	failure?: ErrorCode | null,
+	/**  The rule that kept it from leaving, in English; nothing was sent then. */
+	rule?: string | null,
+	/**  Bytes of the request's body. */
+	bytesOut: number,
+	/**  Bytes of the answer's body that were read. */
+	bytesIn: number,
+	/**  From the call to the end of the answer. */
+	millis: number,
+};
+
+/**  One request: no content, no path, no header. */
+export type NetworkRequest_Serialize = {
+	/**  When it was over. */
+	at: string,
+	/**  `GET`, `POST`, … */
+	method: string,
+	/**  Scheme, host and port. */
+	origin: string,
+	/**  Whether it stayed on this machine, as far as address and model tell. */
+	locality: ProviderLocality,
+	/**  Why. */
+	purpose: RequestPurpose,
+	/**  The context that it was made for, if there is one. */
+	contextId: ContextId | null,
+	/**  The HTTP status; `None` if no answer came. */
+	status: number | null,
+	/**  Why no whole answer came, where none did. */
+	failure: ErrorCode | null,
+	/**  The rule that kept it from leaving, in English; nothing was sent then. */
+	rule: string | null,
+	/**  Bytes of the request's body. */
+	bytesOut: number,
+	/**  Bytes of the answer's body that were read. */
+	bytesIn: number,
+	/**  From the call to the end of the answer. */
+	millis: number,
+};
 
 /**  The kinds of things that change. */
 export type Noun = 
@@ -3113,6 +3260,27 @@ export type RedactionSettings_Serialize = {
 	/**  Requests are sent without them; what is stored stays whole. */
 	beforeSending: boolean,
 };
+
+/**  Why a request is made; the network journal shows it. */
+export type RequestPurpose = 
+/**  A reply. */
+"chat" | 
+/**  A conversation's title. */
+"title" | 
+/**  A summary of a conversation. */
+"summary" | 
+/**  The values that a context keeps instead of a history. */
+"extraction" | 
+/**  Reading the beginning of the next request ahead. */
+"readAhead" | 
+/**  What texts mean. */
+"embedding" | 
+/**  The list of a provider's models. */
+"models" | 
+/**  The search for servers on this machine. */
+"detection" | 
+/**  Everything else of the built-in engine: health, tokens. */
+"engine";
 
 /**  The request of a receipt, put together again from what is stored. */
 export type RequestText = RequestText_Serialize | RequestText_Deserialize;

@@ -5,6 +5,7 @@
 import type * as Archive from './archive';
 import type * as Rust from './bindings';
 import type * as Connections from './connections';
+import type * as Diagnosis from './diagnosis';
 import type * as Health from './health';
 import type * as Keys from './keys';
 import type * as Life from './life';
@@ -101,6 +102,9 @@ export type Contract = Agreed<
     Read<Rust.Connection_Serialize, Connections.Connection>,
     Read<Rust.Access_Serialize, Connections.Access>,
     Read<Rust.ConnectionSetup, Connections.ConnectionSetup>,
+    Read<Rust.NetworkPage_Serialize, Diagnosis.NetworkPage>,
+    Read<Rust.LogPage, Diagnosis.LogPage>,
+    Read<Rust.CrashInfo, Diagnosis.CrashInfo>,
     Taken<Connections.ConnectionGrant, Rust.ConnectionGrant_Deserialize>,
     Taken<Window.UnlockMethod, Rust.UnlockMethod>,
     Taken<Window.RecoveryWords, Rust.RecoveryWords>,

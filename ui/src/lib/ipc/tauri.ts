@@ -8,6 +8,7 @@ import { archiveCalls } from './tauri-archive';
 import { healthCalls } from './tauri-health';
 import { keyCalls } from './tauri-keys';
 import { connectionCalls } from './tauri-connections';
+import { diagnosisCalls } from './tauri-diagnosis';
 import { lifeCalls } from './tauri-life';
 import { memoryCalls } from './tauri-memory';
 import { whole } from './text';
@@ -57,6 +58,7 @@ export function tauriBackend(): Backend {
     ...lifeCalls(call),
     ...memoryCalls(call),
     ...connectionCalls(call),
+    ...diagnosisCalls(call),
 
     chatSend: (request, onEvent) => {
       const channel = new Channel<ChatEvent>();

@@ -7,6 +7,14 @@ export type {
   ConnectionSetup,
 } from '../ipc/connections';
 export type {
+  CrashInfo,
+  LogLevel,
+  LogLine,
+  NetworkPage,
+  NetworkRequest,
+  RequestPurpose,
+} from '../ipc/diagnosis';
+export type {
   AppInfo,
   ArchiveCounts,
   ArchiveExport,

@@ -3,6 +3,7 @@ import type { CareCard } from '../ipc/types';
 import { Archives } from './archive.svelte';
 import { Backups } from './backups.svelte';
 import type { Gathered } from './changes';
+import { Diagnosis } from './diagnosis.svelte';
 import { Features } from './features.svelte';
 import { Health } from './health.svelte';
 import { Jobs } from './jobs.svelte';
@@ -16,6 +17,7 @@ export class Upkeep {
   readonly backups: Backups;
   readonly storage: Storage;
   readonly features: Features;
+  readonly diagnosis: Diagnosis;
   readonly health: Health;
   private readonly backend: Backend;
 
@@ -25,6 +27,7 @@ export class Upkeep {
     this.archives = new Archives(backend);
     this.backups = new Backups(backend);
     this.storage = new Storage(backend);
+    this.diagnosis = new Diagnosis(backend);
     this.health = new Health(backend);
     this.features = new Features(backend, settings);
   }
@@ -52,5 +55,6 @@ export class Upkeep {
     this.health.forget();
     this.storage.summary = null;
     this.archives.pending = null;
+    this.diagnosis.forget();
   }
 }

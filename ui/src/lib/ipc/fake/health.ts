@@ -51,7 +51,13 @@ function healthOf(upkeep: FakeUpkeep): VaultHealth {
 }
 
 /** The health of the in-memory backend's vault, and its rescue. */
-export function healthCalls(world: World, upkeep: FakeUpkeep, vault: FakeVault, open: Open) {
+export function healthCalls(
+  world: World,
+  upkeep: FakeUpkeep,
+  vault: FakeVault,
+  open: Open,
+  pace: number,
+) {
   /** Closes an open vault meanwhile, as the core does. */
   const work = async (
     method: UnlockMethod | null,
@@ -76,7 +82,7 @@ export function healthCalls(world: World, upkeep: FakeUpkeep, vault: FakeVault, 
     for (const step of STEPS) {
       onProgress({ step, done: 24_000_000, of: step === 'copying' ? 48_000_000 : 0 });
       // Reading what is left of a damaged vault takes longest.
-      await pause(step === 'reading' ? 900 : 120);
+      await pause((step === 'reading' ? 200 : 30) * pace);
     }
     const brought = done();
     tell(method === null ? 'open' : leaves);

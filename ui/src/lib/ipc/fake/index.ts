@@ -14,6 +14,7 @@ import { archiveCalls } from './archive';
 import { careCalls } from './care';
 import { FakeChat } from './chat';
 import { connectionCalls } from './connections';
+import { diagnosisCalls } from './diagnosis';
 import { contextCalls } from './contexts';
 import { conversationCalls } from './conversations';
 import { seedLife } from './demo';
@@ -182,10 +183,11 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...modelCalls(world, open),
     ...memoryCalls(world, open),
     ...connectionCalls(world, open),
+    ...diagnosisCalls(world, open),
     ...careCalls(world),
     ...archiveCalls(world, open),
     ...upkeepCalls(world, upkeep, vault, open),
-    ...healthCalls(world, upkeep, vault, open),
+    ...healthCalls(world, upkeep, vault, open, options.pace ?? 0),
     ...keyCalls(world, vault, upkeep, open),
     ...settingsCalls(world, open),
     ...shellCalls(world, vault, handlers),

@@ -11,6 +11,7 @@ import type {
 import { failure } from '../error';
 import type { RevisionUse } from '../life';
 import { FakeConnections } from './connections';
+import { FakeDiagnosis } from './diagnosis';
 import { FakeMemory } from './memory';
 import { SMALL } from './models';
 import { at, contextOf, expiry, presets, providers, settings } from './seed';
@@ -41,6 +42,7 @@ export class World {
   readonly memory = new FakeMemory();
   /** Other programs that have used the companions. */
   readonly connections = new FakeConnections();
+  readonly diagnosis = new FakeDiagnosis();
   engineModels: ModelInfo[] = [SMALL];
   /** Where the files behind added models are, by name. */
   readonly modelPaths = new Map<string, string>();
@@ -220,6 +222,7 @@ export class World {
       this.join(contextOf(preset, `context-${preset.id}`, index));
     }
     this.connections.seed(this);
+    this.diagnosis.seed(this);
     const first = this.contexts[0];
     if (!first) return;
     this.settings.lastContextId = first.id;
