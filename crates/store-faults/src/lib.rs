@@ -13,6 +13,7 @@ mod error;
 pub mod full;
 pub mod image;
 pub mod kill;
+pub mod readers;
 pub mod scene;
 pub mod sweep;
 
