@@ -14,7 +14,9 @@ pub mod full;
 pub mod image;
 pub mod kill;
 pub mod readers;
+pub mod recovery;
 pub mod scene;
+pub mod secrecy;
 pub mod sweep;
 
 pub use error::FaultError;
