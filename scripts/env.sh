@@ -41,6 +41,14 @@ npm_ci() {
   fi
 }
 
+# cargo_tool NAME VERSION builds a tool at one version, away from the app's target folder.
+cargo_tool() {
+  local name=$1 version=$2
+  grep -q "^\"$name $version " "$EVENKEEL_TOOLS/.crates.toml" 2>/dev/null && [ -x "$EVENKEEL_TOOLS/bin/$name" ] && return
+  say "Building $name $version (once) …"
+  env -u CARGO_TARGET_DIR cargo install --quiet --locked --version "$version" --root "$EVENKEEL_TOOLS" "$name"
+}
+
 # build_app builds the binaries and the tests together. One selection of packages everywhere: another one (`--package`,
 # `--bin` alone) unites features differently, and llama.cpp would be compiled again for each.
 build_app() {

@@ -123,7 +123,7 @@ fn of_text(text: &str) -> Vec<Needle> {
     for offset in 0..3 {
         // Of a longer text's base64 the edges depend on what stands around; the part between them does not.
         let encoded = STANDARD.encode([vec![b' '; offset], text.as_bytes().to_vec()].concat());
-        forms.push(("base64", encoded[if offset == 0 { 0 } else { 4 }..encoded.len() - 4].as_bytes().to_vec()));
+        forms.push(("base64", encoded.as_bytes()[if offset == 0 { 0 } else { 4 }..encoded.len() - 4].to_vec()));
     }
     forms.into_iter().map(|(form, bytes)| (format!("{text} ({form})"), bytes)).collect()
 }

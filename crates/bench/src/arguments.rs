@@ -84,7 +84,7 @@ impl Workload {
             }
             Self::Start => start::run(arguments.messages, arguments.runs, Progress::new(arguments.json)),
             Self::Recall => recall::run(arguments.file.as_deref(), Progress::new(arguments.json)),
-            Self::Faults => faults::run(arguments.part.as_deref(), Progress::new(arguments.json)),
+            Self::Faults => faults::run(arguments.part.as_deref(), Progress::new(arguments.json)).await,
         }
     }
 

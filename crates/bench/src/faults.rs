@@ -1,18 +1,20 @@
 //! The workload `faults`: every behaviour that the vault promises when something breaks, with its figure. The same
 //! faults, fewer of them, are tests of `crates/store-faults`.
 
+use crate::clock;
 use crate::error::BenchError;
 use crate::report::{Progress, Report, Row};
 use evenkeel_store_faults::bytes::{Reader, feed};
 use evenkeel_store_faults::damage::{Target, damage};
+use evenkeel_store_faults::secrecy::{self, Searched};
 use evenkeel_store_faults::sweep::{Work, sweep};
-use evenkeel_store_faults::{FaultError, full, image, kill};
+use evenkeel_store_faults::{FaultError, full, image, kill, recovery};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 /// What can be shown alone.
-pub const PARTS: [&str; 6] = ["kill", "calls", "power", "damage", "disk", "bytes"];
+pub const PARTS: [&str; 11] = ["kill", "calls", "power", "damage", "disk", "backup", "code", "clock", "forget", "plain", "bytes"];
 /// First argument of the child that writes until it is killed; the folder comes in a variable.
 const WRITING_CHILD: &str = "faults-writing-child";
 /// First argument of the child that has a small disk.
@@ -27,6 +29,13 @@ const MESSAGES: u64 = 150;
 const FAULTS: u64 = 300;
 /// Disks that are filled, in MiB: one without room for a reserve, and one with it.
 const DISKS: [u32; 2] = [6, 24];
+
+/// Megabytes of the vault whose backup is timed, and how long that may take, in seconds.
+const BACKUP: (u64, f64) = (100, 5.0);
+/// New profiles that a backup is opened on.
+const PROFILES: u64 = 100;
+/// Jumps of the clock by three years. All of them together take less running time than a deletion rests.
+const JUMPS: usize = 20;
 
 /// How long each reader is fed with hostile bytes.
 const FED: Duration = Duration::from_secs(120);
@@ -43,7 +52,7 @@ pub fn child(given: &[String]) -> Option<Result<(), FaultError>> {
 }
 
 /// Shows everything, or one of [`PARTS`].
-pub fn run(part: Option<&str>, progress: Progress) -> Result<Report, BenchError> {
+pub async fn run(part: Option<&str>, progress: Progress) -> Result<Report, BenchError> {
     let program = std::env::current_exe().map_err(|source| BenchError::system("finding this program", source))?;
     let mut report = Report::default();
     for name in PARTS.into_iter().filter(|name| part.is_none_or(|part| part == *name)) {
@@ -54,6 +63,14 @@ pub fn run(part: Option<&str>, progress: Progress) -> Result<Report, BenchError>
             "power" => cut(&mut report)?,
             "damage" => Target::ALL.into_iter().try_for_each(|target| damaged(&mut report, target, progress))?,
             "disk" => filled(&mut report, &program)?,
+            "backup" => backed_up(&mut report)?,
+            "code" => recovered(&mut report)?,
+            "clock" => {
+                let wrong = clock::wrong_deletions(JUMPS).await?;
+                report.rows.push(Row::at_most(format!("{JUMPS} jumps by 3 years: wrong deletions"), wrong as f64, 0.0));
+            }
+            "forget" => searched(&mut report, "forgotten", "decrypted databases", secrecy::forget())?,
+            "plain" => searched(&mut report, "never plaintext", "files", secrecy::scan())?,
             _ => Reader::ALL.into_iter().try_for_each(|reader| fed(&mut report, reader, progress))?,
         }
     }
@@ -144,6 +161,29 @@ fn filled(report: &mut Report, program: &PathBuf) -> Result<(), BenchError> {
         judged(report, &what, outcome, |_| Vec::new())?;
     }
     Ok(())
+}
+
+fn backed_up(report: &mut Report) -> Result<(), BenchError> {
+    let (megabytes, most) = BACKUP;
+    judged(report, "backup", recovery::timed_backup(megabytes), |(bytes, took)| {
+        let size = bytes / 1_000_000;
+        vec![Row::at_most(format!("backup of {size} MB, made and checked: seconds"), took.as_secs_f64(), most)]
+    })
+}
+
+fn recovered(report: &mut Report) -> Result<(), BenchError> {
+    let what = "recovery code on a new profile";
+    judged(report, what, recovery::on_new_profiles(PROFILES), |same| {
+        vec![Row::at_least(format!("{what}: the same export, of {PROFILES}"), same as f64, PROFILES as f64)]
+    })
+}
+
+fn searched(report: &mut Report, what: &str, places: &str, outcome: Result<Searched, FaultError>) -> Result<(), BenchError> {
+    judged(report, what, outcome, |searched| {
+        let Searched { files, bytes, found } = searched;
+        let metric = format!("{what}: found in {files} {places}, {} KB", bytes / 1_000);
+        vec![Row::at_most(metric, found as f64, 0.0)]
+    })
 }
 
 fn fed(report: &mut Report, reader: Reader, progress: Progress) -> Result<(), BenchError> {

@@ -10,6 +10,7 @@
 
 mod app;
 mod arguments;
+mod clock;
 mod engine;
 mod error;
 mod faults;

@@ -13,7 +13,10 @@ mod error;
 pub mod full;
 pub mod image;
 pub mod kill;
+pub mod readers;
+pub mod recovery;
 pub mod scene;
+pub mod secrecy;
 pub mod sweep;
 
 pub use error::FaultError;

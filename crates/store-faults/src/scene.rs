@@ -8,7 +8,7 @@ use evenkeel_domain::{
 };
 use evenkeel_store::Store;
 use evenkeel_store::backup::{self, BackupId, BackupInfo, BackupKind, BackupRequest, Progress, RestoreRequest, VaultKeys};
-use evenkeel_vault::{CreateOptions, KeyFile, Profile, RootKey, Use, VaultLock, create};
+use evenkeel_vault::{CreateOptions, KeyFile, Profile, RecoveryCode, RootKey, Use, VaultLock, create};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
@@ -158,6 +158,8 @@ pub struct Scene {
     pub root: RootKey,
     /// Its key slots.
     pub key_file: KeyFile,
+    /// Its recovery code.
+    pub code: RecoveryCode,
 }
 
 impl Scene {
@@ -196,7 +198,7 @@ impl Scene {
         let profile = Profile::new(folder.path().canonicalize()?.join("profile"));
         let lock = VaultLock::exclusive(&profile)?;
         let made = create(&profile, CreateOptions { recovery_only: true, ..CreateOptions::default() }, &lock)?;
-        Ok(Self { folder, profile, root: made.root, key_file: made.key_file })
+        Ok(Self { folder, profile, root: made.root, key_file: made.key_file, code: made.recovery_code })
     }
 
     /// The folder that all of it is in.

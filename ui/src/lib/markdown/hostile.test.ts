@@ -1,5 +1,6 @@
 import { flushSync, mount, unmount } from 'svelte';
 import { afterEach, describe, expect, it } from 'vitest';
+import { dangers } from './dangers';
 import { formula } from './math';
 import Markdown from './Markdown.svelte';
 
@@ -83,8 +84,6 @@ const FORMULAS = [
   'x^{'.repeat(300),
 ];
 
-const FORBIDDEN =
-  'script,img,iframe,object,embed,link,style,base,meta,form,video,audio,picture,source,svg:not(.lucide),template,body,details,noscript';
 let shown: Record<string, unknown> | null = null;
 
 function show(text: string, streaming = false): { root: HTMLElement; chosen: string[] } {
@@ -96,23 +95,6 @@ function show(text: string, streaming = false): { root: HTMLElement; chosen: str
   });
   flushSync();
   return { root, chosen };
-}
-
-/** Everything that could run or load. */
-function dangers(root: HTMLElement): string[] {
-  const found = [...root.querySelectorAll(FORBIDDEN)].map((node) => node.tagName);
-  for (const node of root.querySelectorAll('*')) {
-    for (const { name, value } of node.attributes) {
-      if (
-        name.startsWith('on') ||
-        ['src', 'srcset', 'srcdoc', 'formaction', 'xlink:href', 'data'].includes(name)
-      )
-        found.push(`${name}=${value}`);
-      if (name === 'href' && !/^(?:https?|mailto):/.test(value)) found.push(`href=${value}`);
-      if (name === 'style' && value.includes('url')) found.push(value);
-    }
-  }
-  return found;
 }
 
 afterEach(() => {

@@ -10,6 +10,8 @@ const TEXTS = [
   '$$\nx\n$$\n\nprice $5 and $6\n\n<div>\n*raw*\n\n</div>\n\n***\n\ntail',
   '- [ ] one\n- [x] two\n\n\n\ntext\n\n[^1]: note\n\n    more note\n\nend[^1]',
   'a\r\n\r\nb\r\n- c\r\n',
+  '# a\rb\r- c\r\r> d\ne',
+  '~~~ a\u2028b &amp;\n\u0000\n',
   '1. one\n\n   ```\n   code\n   ```\n\n2. two\n- dash\n+ plus\n* star',
 ];
 

@@ -10,7 +10,11 @@ export interface Block {
   settled: boolean;
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n`]*)\n/;
+/** Indented ones, and those with escapes, are rare, and left to the reader. */
+const FENCE = /^(`{3,}|~{3,})([^\n`&\\]*)\n/;
+/** What the reader replaces in code. */
+// eslint-disable-next-line no-control-regex -- that is what is replaced
+const REPLACED = /[\r\u0000]/;
 
 /**
  * Reads a growing text. Blocks that can no longer change are kept; only the tail is read again.
@@ -39,7 +43,7 @@ export class MarkdownStream {
 
   private settle(nodes: RootContent[], tail: string): Block[] {
     const base = this.tailStart;
-    const lastLine = tail.lastIndexOf('\n') + 1;
+    const lastLine = lineAt(tail, tail.length);
     const blocks = nodes.map((node): Block => ({
       key: base + startOf(node),
       node,
@@ -62,21 +66,28 @@ export class MarkdownStream {
 /** Start of the line a node begins on: indentation belongs to the block. */
 function lineOf(text: string, node: RootContent | undefined): number {
   const start = node ? startOf(node) : text.length;
-  return start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1;
+  return lineAt(text, start);
+}
+
+/** Start of the line that `place` is on; a carriage return ends one as well. */
+function lineAt(text: string, place: number): number {
+  if (place === 0) return 0;
+  return Math.max(text.lastIndexOf('\n', place - 1), text.lastIndexOf('\r', place - 1)) + 1;
 }
 
 /** A fenced block that has not been closed: its text grows without being read again. */
 function openFence(tail: string): Code | null {
   const opening = FENCE.exec(tail);
   const marks = opening?.[1];
-  if (!opening || marks === undefined) return null;
+  if (!opening || marks === undefined || REPLACED.test(tail)) return null;
   const body = tail.slice(opening[0].length);
   const closing = new RegExp(
     `(?:^|\\n) {0,3}\\${marks[0] ?? '`'}{${marks.length},}[ \\t]*(?:\\n|$)`,
   );
   if (closing.test(body)) return null;
-  const lang = (opening[2] ?? '').trim().split(/\s+/)[0];
-  return { type: 'code', lang: lang === '' ? null : lang, meta: null, value: body };
+  // Other spaces than these belong to the name.
+  const lang = /[^ \t]+/.exec(opening[2] ?? '')?.[0];
+  return { type: 'code', lang: lang ?? null, meta: null, value: body };
 }
 
 /** The blocks of a finished text. */

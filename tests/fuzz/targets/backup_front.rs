@@ -1,0 +1,5 @@
+#![no_main]
+
+use evenkeel_fuzz::{Reader, begin, feed};
+
+libfuzzer_sys::fuzz_target!(init: begin(Reader::BackupFront), |input: &[u8]| feed(Reader::BackupFront, input));
