@@ -25,6 +25,7 @@ const COMMANDS: &[&str] = &[
     "archive_undo",
     "backup_choose",
     "backup_choose_closed",
+    "backup_forget",
     "backup_list",
     "backup_list_closed",
     "backup_make",

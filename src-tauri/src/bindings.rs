@@ -23,6 +23,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::archive::archive_undo,
             commands::backup::backup_choose,
             commands::backup::backup_choose_closed,
+            commands::backup::backup_forget,
             commands::backup::backup_list,
             commands::backup::backup_list_closed,
             commands::backup::backup_make,

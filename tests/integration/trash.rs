@@ -110,3 +110,36 @@ async fn much_that_goes_to_the_trash_and_is_shown_there_is_told_as_one_change() 
     let told = std::iter::from_fn(|| heard.try_recv().ok()).filter(|change| change.noun == Noun::Conversation);
     assert_eq!(told.map(|change| change.id).collect::<Vec<_>>(), ["", ""], "once for the clearing, once for the showing");
 }
+
+#[tokio::test]
+async fn forgetting_everywhere_leaves_one_verified_backup_and_nothing_of_what_was_deleted() {
+    let (world, context, conversation) = with_one_conversation().await;
+    let service = &world.service;
+    let folder = service.profile_dir().join("backups");
+    // Copies of the conversation: a backup, the database that a restore sets aside, and the backup before the purge.
+    let first = service.backup_make().await.unwrap();
+    assert!(service.backup_restore(first.path.into()).await.unwrap().set_aside.is_some());
+    service.conversation_delete(vec![conversation.id]).await.unwrap();
+    assert_eq!(service.conversation_purge(vec![conversation.id]).await.unwrap(), [conversation.id]);
+    let (kept, deleted, _) = world.exchange(context.id, None, "Second words", "Noted.").await;
+    service.message_delete(deleted.id).await.unwrap();
+    // No backup of this vault, whatever its name says.
+    std::fs::write(folder.join("holiday.ekbackup"), b"no backup").unwrap();
+    let before = service.backup_list().await.unwrap();
+    assert!(before.iter().filter(|info| info.problem.is_none()).count() >= 3, "{before:?}");
+
+    let report = service.backup_forget().await.unwrap();
+    assert_eq!((report.left.len(), report.removed as usize), (0, before.len()), "the set-aside one in place of the foreign file");
+    assert!(report.backup.verified_at.is_some() && report.backup.messages == Some(1), "{report:?}");
+    let after = service.backup_list().await.unwrap();
+    let names: Vec<_> = after.iter().map(|info| (info.id.clone(), info.problem.as_deref())).collect();
+    assert_eq!(names.len(), 2, "{after:?}");
+    assert!(names.contains(&(report.backup.id.clone(), None)) && names.contains(&(None, Some("foreign"))), "{names:?}");
+    let aside = std::fs::read_dir(service.profile_dir()).unwrap().flatten();
+    assert!(!aside.into_iter().any(|entry| entry.file_name().to_string_lossy().contains("pre-restore")));
+    assert_eq!(service.message_restore(deleted.id).await.unwrap_err().code(), ErrorCode::NotFound);
+    // What stays can be restored, and only that is in it.
+    service.backup_restore(report.backup.path.into()).await.unwrap();
+    assert_eq!(world.conversations(context.id).await.items.iter().map(|item| item.id).collect::<Vec<_>>(), [kept.id]);
+    assert_eq!(service.search_messages(search("quokka")).await.unwrap(), []);
+}

@@ -322,3 +322,29 @@ for (const [name, options] of Object.entries({
     }
   });
 }
+
+journey(
+  'what was deleted is forgotten everywhere after a question',
+  'index.html?seed=life',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.id('open-settings').click();
+    await page.id('tab-backups').click();
+    await page.id('backup-state').waitFor();
+    const before = await page.id('backup').count();
+    assert.ok(before > 1);
+    await page.id('backup-forget').scrollIntoViewIfNeeded();
+    await page.shot('forget');
+    await page.id('backup-forget').click();
+    await page.id('confirm-yes').waitFor();
+    await page.shot('forget-ask');
+    await page.id('confirm-no').click();
+    assert.equal(await page.id('backup').count(), before);
+    await page.id('backup-forget').click();
+    await page.id('confirm-yes').click();
+    await page.id('notices').getByText('older copies are gone').waitFor();
+    assert.equal(await page.id('backup').count(), 1);
+    await page.shot('forget-done');
+  },
+);

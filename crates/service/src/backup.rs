@@ -1,12 +1,14 @@
 //! Backups: made, listed, checked, compared and restored.
 
 mod closed;
+mod forgetting;
 mod rescue_view;
 mod view;
 
 pub use rescue_view::RescueOffer;
 pub use view::{
-    BackupInfo, ClosedRestore, NamedContext, RestorePreview, RestoreProgress, RestoreReport, RestoreStep, VaultCounts,
+    BackupInfo, ClosedRestore, ForgetReport, NamedContext, RestorePreview, RestoreProgress, RestoreReport, RestoreStep,
+    VaultCounts,
 };
 
 use crate::vault::Opened;
@@ -166,6 +168,7 @@ impl Service {
             Ok((closed, outcome)) => {
                 self.open_again(closed).await;
                 let set_aside = outcome?.set_aside.map(|path| path.display().to_string());
+                self.0.health.forget();
                 Ok(RestoreReport { without_backup, set_aside })
             }
             Err(error) => {

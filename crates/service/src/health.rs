@@ -11,8 +11,9 @@ use std::time::Duration;
 
 /// Findings that are kept word for word; their number is kept too.
 const KEPT_FINDINGS: usize = 5;
-/// An error that goes on must not have the vault checked again and again.
-const REST_AFTER_CHECK: Duration = Duration::from_secs(3_600);
+/// An error that goes on must not have the vault checked again and again: how long it is left alone after a check that
+/// found damage, and after one that found none, which the next would not find either.
+const REST_AFTER_CHECK: [Duration; 2] = [Duration::from_secs(3_600), Duration::from_secs(6 * 3_600)];
 
 /// What a full check has found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +78,7 @@ impl Known {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((checked, monotonic));
     }
 
-    /// Another vault, or another state of it, is open.
+    /// Another database is in the vault's place.
     pub fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -89,7 +90,9 @@ impl Known {
     /// Whether this process has checked the vault so shortly ago that doing it again would tell nothing new.
     pub fn is_fresh(&self, monotonic: Duration) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().is_some_and(|(_, at)| monotonic.saturating_sub(*at) < REST_AFTER_CHECK)
+        known
+            .as_ref()
+            .is_some_and(|(checked, at)| monotonic.saturating_sub(*at) < REST_AFTER_CHECK[usize::from(checked.damage == 0)])
     }
 }
 

@@ -50,8 +50,8 @@ pub use archive::{
     ArchiveReport, ArchiveSecret, ArchiveStep, ArchiveUndo, EnvelopeExport, EnvelopeImport, EnvelopeKey, PendingArchive,
 };
 pub use backup::{
-    BackupInfo, ClosedRestore, NamedContext, RescueOffer, RestorePreview, RestoreProgress, RestoreReport, RestoreStep,
-    VaultCounts,
+    BackupInfo, ClosedRestore, ForgetReport, NamedContext, RescueOffer, RestorePreview, RestoreProgress, RestoreReport,
+    RestoreStep, VaultCounts,
 };
 pub use clock::{Clock, SystemClock};
 pub use connection::ConnectionSetup;

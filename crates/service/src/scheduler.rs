@@ -16,7 +16,7 @@ mod title;
 pub use expiry::ExpiringContext;
 pub use job::JobStatus;
 
-use crate::session::Doubt;
+use crate::session::{Doubt, Session};
 use crate::{Inner, Service, ServiceError};
 use evenkeel_domain::{ClockSample, ErrorBody, ErrorCode, Job};
 use evenkeel_vault::JobLock;
@@ -95,9 +95,19 @@ impl Service {
                 .with("existing", known)
         })?;
         self.session()?;
-        if let Some(run) = self.begin_run(kind, true).await? {
-            let service = self.clone();
-            tokio::spawn(async move { service.finish_run(run).await });
+        match self.begin_run(kind, true).await {
+            Ok(Some(run)) => {
+                let service = self.clone();
+                tokio::spawn(async move { service.finish_run(run).await });
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let started = self.0.scheduler.current().filter(|_| kind == JobKind::Check);
+                if let (ErrorCode::VaultDamaged, Some(started)) = (error.code(), started) {
+                    self.check_at_once(&started, &self.session()?).await;
+                }
+                return Err(error);
+            }
         }
         let jobs = self.session()?.read(|r| r.jobs()).await?;
         self.status_of(kind, &jobs)
@@ -111,7 +121,15 @@ impl Service {
     pub async fn run_due_jobs(&self) -> Result<Vec<JobStatus>, ServiceError> {
         let session = self.session()?;
         let Some(started) = self.0.scheduler.current() else { return Ok(Vec::new()) };
-        self.pulse(&started, &session, false).await?;
+        let ran = self.run_due(&started, &session).await;
+        if ran.as_ref().is_err_and(|error| error.code() == ErrorCode::VaultDamaged) {
+            self.check_at_once(&started, &session).await;
+        }
+        ran
+    }
+
+    async fn run_due(&self, started: &Started, session: &Arc<Session>) -> Result<Vec<JobStatus>, ServiceError> {
+        self.pulse(started, session, false).await?;
         let mut ran = Vec::new();
         for kind in JobKind::ALL {
             if kind == JobKind::Check && self.0.health.is_fresh(self.0.options.clock.monotonic()) {
@@ -188,7 +206,7 @@ impl Service {
 }
 
 /// Looks for due jobs until the vault is closed or the service is gone.
-async fn look(service: Weak<Inner>, started: Arc<Started>, doubt: Option<Arc<Doubt>>, interval: Duration) {
+async fn look(service: Weak<Inner>, started: Arc<Started>, mut doubt: Option<Arc<Doubt>>, interval: Duration) {
     let mut wait = interval.min(FIRST_LOOK);
     loop {
         tokio::select! {
@@ -199,6 +217,8 @@ async fn look(service: Weak<Inner>, started: Arc<Started>, doubt: Option<Arc<Dou
         let Some(inner) = service.upgrade() else { return };
         if let Err(error) = Service(inner).run_due_jobs().await {
             tracing::warn!(code = error.code().as_str(), %error, "the jobs that are due could not be looked for");
+            // What fails raises the doubt itself, and would be looked for without end.
+            doubt = None;
         }
         wait = interval;
     }

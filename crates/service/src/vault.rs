@@ -142,7 +142,6 @@ impl Service {
     }
 
     fn opened(&self, opened: Opened) {
-        self.0.health.forget();
         self.engines().set_idle(idle_time(&opened.session.settings()));
         self.vault_touched();
         self.0.gate.set(Phase::Open(opened));

@@ -139,8 +139,9 @@ impl StoreError {
             | Self::Plaintext { .. } => ErrorCode::VaultDamaged,
             Self::Exists { .. } => ErrorCode::VaultExists,
             Self::TooNew { .. } => ErrorCode::VaultTooNew,
-            Self::File { source, .. } => match source.kind() {
+            Self::File { source, action, .. } => match source.kind() {
                 std::io::ErrorKind::StorageFull => ErrorCode::DiskFull,
+                std::io::ErrorKind::PermissionDenied if *action == "read" => ErrorCode::Storage,
                 std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => ErrorCode::NotWritable,
                 _ => ErrorCode::Storage,
             },

@@ -71,14 +71,22 @@ impl Writer {
     ) -> Result<(T, Vec<Change>), E> {
         let transaction = Transaction::new(&mut self.connection, TransactionBehavior::Immediate).map_err(StoreError::from)?;
         let before = self.mark.as_ref().map(|_| Mark::newest(&transaction)).transpose()?.flatten();
+        let changes_before = transaction.total_changes();
         let mut handle = WriteHandle::new(&transaction);
         let value = work(&mut handle)?;
         let changes = handle.into_changes();
-        if self.is_file {
+        // What has changed cannot be committed after a page that does not decrypt: SQLCipher encrypts none from then on.
+        // What was only read could be zeros all the same. To ask each time costs as much as half the writing.
+        if self.is_file && transaction.total_changes() == changes_before {
             refuse_broken(&transaction)?;
         }
         let rise = self.mark.as_ref().map(|mark| mark.before_commit(&transaction, before)).transpose()?;
-        transaction.commit().map_err(StoreError::from)?;
+        if let Err(error) = transaction.commit() {
+            if self.is_file {
+                refuse_broken(&self.connection)?;
+            }
+            return Err(StoreError::from(error).into());
+        }
         if let (Some(mark), Some(rise)) = (&self.mark, rise) {
             mark.after_commit(rise);
         }
@@ -388,6 +396,17 @@ impl Store {
     /// # Errors
     /// As for [`Store::full_check`].
     pub fn full_check_while(&self, go_on: impl Fn() -> bool + Send + Sync + 'static) -> Result<Option<Vec<String>>, StoreError> {
+        let go_on = Arc::new(go_on);
+        let mut found = self.look_through(&go_on);
+        // A page that another process moved just then is not there the second time; one that is damaged is.
+        if go_on() && found.as_ref().map_or(true, |found| !found.is_empty()) {
+            found = self.look_through(&go_on);
+        }
+        // What was interrupted has found nothing that counts.
+        if go_on() { found.map(Some) } else { Ok(None) }
+    }
+
+    fn look_through(&self, go_on: &Arc<impl Fn() -> bool + Send + Sync + 'static>) -> Result<Vec<String>, StoreError> {
         // A checkpoint that was cut off leaves half a page in the file and the whole one in the log, and the check of page
         // codes reads the file alone: the log goes first.
         if self.file().is_some() {
@@ -395,18 +414,17 @@ impl Store {
             let _ = self.writer().connection.query_row("PRAGMA wal_checkpoint (PASSIVE)", [], |_| Ok(()));
         }
         let mut connection = self.place.connect(Purpose::Read)?;
-        let go_on = Arc::new(go_on);
         let asked = go_on.clone();
         connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || !asked()))?;
-        let found = findings(&connection).and_then(|mut found| {
-            // Where a page is bad already, counting may meet it.
-            if found.is_empty() {
-                found.extend(miscounts(&connection)?);
-            }
-            Ok(found)
-        });
-        // What was interrupted has found nothing that counts.
-        if go_on() { found.map(Some) } else { Ok(None) }
+        // While somebody reads what the log held, no later page goes into the file, and it is not made shorter.
+        let reading = connection.unchecked_transaction()?;
+        reading.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+        let mut found = findings(&reading)?;
+        // Where a page is bad already, counting may meet it.
+        if found.is_empty() {
+            found.extend(miscounts(&reading)?);
+        }
+        Ok(found)
     }
 
     /// The file and its key, for what works on it with a connection of its own.

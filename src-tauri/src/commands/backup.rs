@@ -2,7 +2,7 @@
 
 use super::{Answer, dialog};
 use crate::state::Shell;
-use evenkeel_service::{BackupInfo, ClosedRestore, RestorePreview, RestoreProgress, RestoreReport};
+use evenkeel_service::{BackupInfo, ClosedRestore, ForgetReport, RestorePreview, RestoreProgress, RestoreReport};
 use tauri::{AppHandle, State, ipc::Channel};
 
 /// The backups in the profile, newest first.
@@ -17,6 +17,13 @@ pub async fn backup_list(shell: State<'_, Shell>) -> Answer<Vec<BackupInfo>> {
 #[specta::specta]
 pub async fn backup_make(shell: State<'_, Shell>) -> Answer<BackupInfo> {
     Ok(shell.service.backup_make().await?)
+}
+
+/// Makes a backup now and deletes every older one, so that what was deleted in the vault is in none of them.
+#[tauri::command]
+#[specta::specta]
+pub async fn backup_forget(shell: State<'_, Shell>) -> Answer<ForgetReport> {
+    Ok(shell.service.backup_forget().await?)
 }
 
 /// Makes a backup in a folder that the user chooses; `null` if the dialog was closed.

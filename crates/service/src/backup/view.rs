@@ -162,6 +162,29 @@ impl RestorePreview {
     }
 }
 
+/// What forgetting everywhere has done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ForgetReport {
+    /// The backup that was made for it, the only one of the vault in the profile now.
+    pub backup: BackupInfo,
+    /// Older backups, and databases from before a restore, that were deleted.
+    pub removed: u32,
+    /// Files that are still there: they could not be deleted, or it cannot be told whose they are.
+    pub left: Vec<String>,
+}
+
+impl ForgetReport {
+    pub(super) fn of(made: &backup::BackupInfo, forgotten: &backup::Forgotten) -> Self {
+        Self {
+            backup: BackupInfo::newest(made),
+            removed: u32::try_from(forgotten.removed.len()).unwrap_or(u32::MAX),
+            left: forgotten.left.iter().map(|path| path.display().to_string()).collect(),
+        }
+    }
+}
+
 /// What a restore of the open vault has done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]

@@ -1,22 +1,45 @@
 //! The full check of the vault, and the drill with its newest backup.
 
+use super::Started;
+use super::job::JobKind;
 use super::pulse::put_state;
 use super::run::Run;
 use crate::backup::{blocking, keys, until};
 use crate::health::{BackupDrill, Checked};
+use crate::session::Session;
 use crate::{BackupInfo, Service, ServiceError};
 use evenkeel_domain::ErrorCode;
 use evenkeel_store::backup::{self, BackupResult};
 use evenkeel_store::state_key;
+use evenkeel_vault::JobLock;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// Backups that a drill opens, the newest first, until one is whole: each is read completely.
 const TRIED: usize = 3;
 
 impl Service {
+    /// Checks a vault that is too damaged to say when its jobs are due: without the job's row, and not again and again.
+    pub(super) async fn check_at_once(&self, started: &Started, session: &Arc<Session>) {
+        let _work = started.work.clone().read_owned().await;
+        let is_known = self.0.health.is_fresh(self.0.options.clock.monotonic());
+        if is_known || started.stop.is_cancelled() {
+            return;
+        }
+        let Ok(Some(_right)) = JobLock::take(&self.profile(), JobKind::Check.name()) else { return };
+        if let Err(error) = self.check_vault(session, &started.stop).await {
+            tracing::warn!(code = error.code().as_str(), %error, "a damaged vault could not be checked");
+        }
+    }
+
     /// Checks every page of the vault, and keeps what was found: in the vault, and here for one that cannot.
-    pub(super) async fn check_vault(&self, run: &Run) -> Result<Option<String>, ServiceError> {
-        run.session.doubt.settle();
-        let (store, stop) = (run.session.store(), run.stop.clone());
+    pub(super) async fn check_vault(
+        &self,
+        session: &Arc<Session>,
+        stop: &CancellationToken,
+    ) -> Result<Option<String>, ServiceError> {
+        session.doubt.settle();
+        let (store, stop) = (session.store(), stop.clone());
         let task = tokio::task::spawn_blocking(move || store.full_check_while(move || !stop.is_cancelled()));
         let found = match task.await.map_err(|error| ServiceError::internal("checking the vault", &error))? {
             Ok(Some(found)) => found,
@@ -27,7 +50,7 @@ impl Service {
         };
         let checked = Checked::new(self.now(), &found);
         self.0.health.put(checked.clone(), self.0.options.clock.monotonic());
-        if let Err(error) = run.session.write(move |w| put_state(w, state_key::CHECKED, &checked)).await {
+        if let Err(error) = session.write(move |w| put_state(w, state_key::CHECKED, &checked)).await {
             tracing::warn!(%error, "what the check of the vault has found could not be kept in it");
             self.tell_of_check();
         }

@@ -67,7 +67,7 @@ impl Service {
             JobKind::Cleanup => self.clean_up(&run).await,
             JobKind::Vacuum => self.vacuum(&run).await,
             JobKind::Title => self.make_up_titles(&run).await,
-            JobKind::Check => self.check_vault(&run).await,
+            JobKind::Check => self.check_vault(&run.session, &run.stop).await,
         };
         let (result, said) = match outcome {
             Ok(said) => (JobResult::Ok, said),

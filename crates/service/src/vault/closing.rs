@@ -28,6 +28,8 @@ impl Service {
         self.stop_jobs().await;
         self.finish_replies().await;
         self.engines().unload().await;
+        // Whoever asked for a lock meanwhile has it.
+        self.0.gate.opened()?;
         let (root, key_file) = (opened.root.clone(), opened.key_file.clone());
         self.0.keys.begin_absence(&opened.session.settings());
         drop(opened);
@@ -59,17 +61,21 @@ impl Service {
     /// Leaves a vault that was moved closed: it opens at its new place, here or after a new start.
     /// Nobody is told, since for the window it is being opened as before.
     pub(crate) fn vault_has_moved(&self) {
+        self.0.keys.end_absence();
         self.0.gate.forget();
     }
 
     /// Notes that there is no vault any more.
     pub(crate) fn vault_is_gone(&self) {
+        self.0.keys.end_absence();
+        self.0.health.forget();
         self.0.gate.forget_vault();
         self.0.gate.set(Phase::Closed(VaultState::New, None));
     }
 
     /// Notes that the vault could not be used any further.
     pub(crate) fn vault_failed(&self, error: &ServiceError) {
+        self.0.keys.end_absence();
         self.0.gate.set(Phase::Closed(state_of(error), Some(error.to_body())));
     }
 

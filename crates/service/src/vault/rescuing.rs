@@ -65,6 +65,9 @@ impl Service {
         };
         match blocking("rescuing the vault", work).await {
             Ok((closed, outcome)) => {
+                if is_wanted && outcome.is_ok() {
+                    self.0.health.forget();
+                }
                 self.open_again(closed).await;
                 Ok(RescueOffer::of(&outcome?))
             }
@@ -93,6 +96,7 @@ impl Service {
         let outcome = blocking("rescuing the vault", work).await;
         match outcome {
             Ok((rescued, Some(vault))) => {
+                self.0.health.forget();
                 self.open_again(vault).await;
                 Ok(RescueOffer::of(&rescued))
             }

@@ -12,6 +12,7 @@
 mod check;
 mod copy;
 mod error;
+mod forget;
 mod format;
 mod index;
 mod info;
@@ -28,6 +29,7 @@ mod work;
 
 pub use check::{database_is_whole, verify};
 pub use error::BackupError;
+pub use forget::{Forgotten, forget_others};
 pub use info::{BackupAbout, BackupCounts, BackupId, BackupInfo, BackupKind, BackupResult, BackupStamp, VaultKeys};
 pub(crate) use journal::refuse_pending;
 pub use journal::{PendingRestore, finish_pending_restore, remove_set_aside, restore_is_pending, set_aside_databases};

@@ -1,7 +1,7 @@
 //! A log that has lost its end is noticed, and nothing is made of that but an error.
 
-use crate::room::{KEY, Room, at, message, message_id};
-use evenkeel_domain::ErrorCode;
+use crate::room::{KEY, Room, at, context_id, message, message_id};
+use evenkeel_domain::{DraftKey, ErrorCode};
 use evenkeel_store::{Store, StoreError};
 use std::collections::BTreeMap;
 use std::fs;
@@ -169,6 +169,13 @@ fn a_text_whose_end_does_not_decrypt_is_an_error_and_never_zeros() {
                     assert_eq!(error.code().as_str(), "vault_damaged", "page {page}: {error}");
                     let written = store.write(|write| write.message(id).map(drop));
                     assert_eq!(written.unwrap_err().code().as_str(), "vault_damaged", "page {page}: written by zeros");
+                    let copied = store.write(|write| {
+                        let text = write.message(id).ok().flatten().map_or_else(|| "-".to_owned(), |found| found.content);
+                        write.put_composer_draft(DraftKey::Context(context_id(1)), &text, at(9))
+                    });
+                    assert_eq!(copied.unwrap_err().code().as_str(), "vault_damaged", "page {page}: zeros were copied");
+                    let kept = store.read(|read| read.composer_draft(DraftKey::Context(context_id(1))));
+                    assert!(!matches!(kept, Ok(Some(_))), "page {page}: zeros were kept");
                     refused += 1;
                 }
             }

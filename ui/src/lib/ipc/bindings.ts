@@ -35,6 +35,8 @@ export const commands = {
 	backupChoose: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_choose")),
 	/**  Lets the user choose a backup file while no vault is open; `null` if the dialog was closed. */
 	backupChooseClosed: () => typedError<BackupInfo_Serialize | null, ErrorBody>(__TAURI_INVOKE("backup_choose_closed")),
+	/**  Makes a backup now and deletes every older one, so that what was deleted in the vault is in none of them. */
+	backupForget: () => typedError<ForgetReport_Serialize, ErrorBody>(__TAURI_INVOKE("backup_forget")),
 	/**  The backups in the profile, newest first. */
 	backupList: () => typedError<BackupInfo_Serialize[], ErrorBody>(__TAURI_INVOKE("backup_list")),
 	/**  The backups in the profile while no vault is open. */
@@ -1925,6 +1927,29 @@ export type FollowUpSignal =
 "newTopic" | 
 /**  Against: has three and more words for things that the last exchange does not have. */
 "selfContained";
+
+/**  What forgetting everywhere has done. */
+export type ForgetReport = ForgetReport_Serialize | ForgetReport_Deserialize;
+
+/**  What forgetting everywhere has done. */
+export type ForgetReport_Deserialize = {
+	/**  The backup that was made for it, the only one of the vault in the profile now. */
+	backup: BackupInfo_Deserialize,
+	/**  Older backups, and databases from before a restore, that were deleted. */
+	removed: number,
+	/**  Files that are still there: they could not be deleted, or it cannot be told whose they are. */
+	left: string[],
+};
+
+/**  What forgetting everywhere has done. */
+export type ForgetReport_Serialize = {
+	/**  The backup that was made for it, the only one of the vault in the profile now. */
+	backup: BackupInfo_Serialize,
+	/**  Older backups, and databases from before a restore, that were deleted. */
+	removed: number,
+	/**  Files that are still there: they could not be deleted, or it cannot be told whose they are. */
+	left: string[],
+};
 
 /**  One place to turn to. */
 export type Helpline = {

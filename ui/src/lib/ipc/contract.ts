@@ -66,6 +66,7 @@ export type Contract = Agreed<
     Read<Rust.JobStatus_Serialize, Window.Job>,
     Read<Rust.BackupInfo_Serialize, Window.BackupInfo>,
     Read<Rust.RestorePreview_Serialize, Window.RestorePreview>,
+    Read<Rust.ForgetReport_Serialize, Window.ForgetReport>,
     Read<Rust.RestoreReport_Serialize, Window.RestoreReport>,
     Read<Rust.RestoreProgress, Window.RestoreProgress>,
     Read<Rust.ClosedRestore_Serialize, Window.ClosedRestore>,

@@ -99,6 +99,7 @@ const upkeepCalls: CareBackend & UpkeepBackend = {
   jobList: () => call('job_list'),
   jobRun: (name) => call('job_run', { name }),
   backupList: () => call('backup_list'),
+  backupForget: () => call('backup_forget'),
   backupMake: () => call('backup_make'),
   backupSave: () => call('backup_save'),
   backupVerify: (path) => call('backup_verify', { path }),

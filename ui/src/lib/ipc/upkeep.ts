@@ -57,6 +57,15 @@ export interface RestorePreview {
 }
 
 /** What a restore of the open vault has done. */
+/** What forgetting everywhere has done. */
+export interface ForgetReport {
+  /** The only backup of the vault among the profile's own now. */
+  backup: BackupInfo;
+  removed: number;
+  /** Files that are still there. */
+  left: string[];
+}
+
 export interface RestoreReport {
   /** The vault was too damaged for a backup before. */
   withoutBackup: boolean;
@@ -134,6 +143,8 @@ export interface UpkeepBackend {
   backupList(): Promise<BackupInfo[]>;
   /** Makes a backup now, among the profile's own. */
   backupMake(): Promise<BackupInfo>;
+  /** Makes one now and deletes every older one. */
+  backupForget(): Promise<ForgetReport>;
   /** Makes one in a folder chosen in the system's dialog; `null` where that was closed. */
   backupSave(): Promise<BackupInfo | null>;
   backupVerify(path: string): Promise<BackupInfo>;

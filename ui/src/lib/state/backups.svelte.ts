@@ -1,11 +1,17 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
-import type { BackupInfo, ErrorBody, RestorePreview, RestoreReport } from '../ipc/types';
+import type {
+  BackupInfo,
+  ErrorBody,
+  ForgetReport,
+  RestorePreview,
+  RestoreReport,
+} from '../ipc/types';
 import { Worker } from './work.svelte';
 
 /** What is being done with backups, and with which file. */
 export interface BackupWork {
-  kind: 'make' | 'save' | 'choose' | 'verify' | 'preview' | 'restore';
+  kind: 'make' | 'forget' | 'save' | 'choose' | 'verify' | 'preview' | 'restore';
   path: string | null;
 }
 
@@ -43,6 +49,15 @@ export class Backups extends Worker<BackupWork> {
     const made = await this.attempt({ kind: 'make', path: null }, () => this.backend.backupMake());
     await this.load();
     return made;
+  }
+
+  /** Makes a backup and deletes every older one; `null` where it failed. */
+  async forget(): Promise<ForgetReport | null> {
+    const report = await this.attempt({ kind: 'forget', path: null }, () =>
+      this.backend.backupForget(),
+    );
+    await this.load();
+    return report;
   }
 
   /** Makes a backup in a folder of the user's choice. */

@@ -52,6 +52,19 @@ export class Diagnosis {
     await this.attempt(() => this.backend.logOpenFolder());
   }
 
+  /** Reads what the page of the diagnosis shows; an error of either part stays. */
+  async load(): Promise<void> {
+    await this.attempt(async () => {
+      const [log, crashes] = await Promise.allSettled([
+        this.backend.logRead(this.level, SHOWN.lines),
+        this.backend.crashList(),
+      ]);
+      if (log.status === 'fulfilled') this.log = log.value;
+      if (crashes.status === 'fulfilled') this.crashes = crashes.value;
+      for (const part of [log, crashes]) if (part.status === 'rejected') throw part.reason;
+    });
+  }
+
   async loadCrashes(): Promise<void> {
     await this.attempt(async () => {
       this.crashes = await this.backend.crashList();

@@ -46,6 +46,12 @@ export class Health {
     }
   }
 
+  /** Damage that is known is told once more. */
+  tellAgain(): void {
+    this.told = null;
+    void this.load();
+  }
+
   forget(): void {
     this.value = null;
     this.error = null;

@@ -48,7 +48,17 @@ export class Rescue extends Worker<'look' | 'rescue'> {
     this.offer = await this.attempt('look', () =>
       this.backend.vaultRescuePreview(method, (progress) => (this.progress = progress)),
     );
+    await this.follow();
+  }
+
+  /** The open vault may be closed now: it was locked meanwhile, or does not open again. */
+  private async follow(): Promise<void> {
     await this.app.vault.refresh();
+    if (this.of !== 'open' || this.app.vault.isOpen) return;
+    if (this.app.vault.phase === 'damaged') {
+      this.of = 'closed';
+      this.offer = null;
+    } else this.leave();
   }
 
   /** Puts what can be read in the damaged vault's place. */
@@ -57,12 +67,16 @@ export class Rescue extends Worker<'look' | 'rescue'> {
     this.done = await this.attempt('rescue', () =>
       this.backend.vaultRescue(this.method, (progress) => (this.progress = progress)),
     );
-    await this.app.vault.refresh();
-    if (this.done) await this.app.begin();
+    if (this.done) {
+      await this.app.vault.refresh();
+      await this.app.begin();
+    } else await this.follow();
   }
 
   /** Leaves the page; the vault stays as it is. */
   leave(): void {
+    // The notice of damage stood until the vault was closed for a look, and stands again.
+    if (this.of === 'open' && this.done === null) this.app.upkeep.health.tellAgain();
     this.of = null;
     this.offer = null;
     this.done = null;

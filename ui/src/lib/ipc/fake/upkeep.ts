@@ -197,6 +197,13 @@ type Open = <R>(work: () => R) => Promise<R>;
 function backupCalls(world: World, upkeep: FakeUpkeep, open: Open) {
   return {
     backupList: () => open(() => upkeep.list()),
+    backupForget: () =>
+      open(() => {
+        const older = upkeep.backups.length;
+        const made = upkeep.make('manual');
+        upkeep.backups = [made];
+        return { backup: made, removed: older, left: [] };
+      }),
     backupMake: () => open(() => upkeep.make('manual')),
     backupSave: () =>
       open(() => ({ ...backup('manual', 0), path: '/media/stick/evenkeel.ekbackup' })),
