@@ -189,13 +189,14 @@ fn value(json: &Json) -> Option<serde_json::Value> {
     serde_json::from_str(json.text()).ok()
 }
 
+/// As it is read later: by way of a value, a field that stands twice would pass.
 fn parses<T: serde::de::DeserializeOwned>(json: &Json) -> bool {
-    value(json).is_some_and(|value| value.is_object() && serde_json::from_value::<T>(value).is_ok())
+    value(json).is_some_and(|value| value.is_object()) && serde_json::from_str::<T>(json.text()).is_ok()
 }
 
 fn settings(one: &Json) -> Checked {
-    let settings = value(one).and_then(|value| serde_json::from_value::<Settings>(value).ok());
-    settings.ok_or("the settings cannot be read")?.check().map_err(|error| Unfit::from(error.to_string()))
+    let settings = serde_json::from_str::<Settings>(one.text());
+    settings.map_err(|_| "the settings cannot be read")?.check().map_err(|error| Unfit::from(error.to_string()))
 }
 
 fn preset(one: &PresetRecord) -> Checked {
