@@ -88,8 +88,8 @@ impl Writer {
             return Err(StoreError::from(error).into());
         }
         if let (Some(mark), Some(rise)) = (&self.mark, rise) {
-                mark.after_commit(rise);
-            }
+            mark.after_commit(rise);
+        }
         Ok((value, changes))
     }
 
