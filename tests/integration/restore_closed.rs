@@ -194,6 +194,7 @@ async fn lost_keys_come_back_and_a_whole_database_stays() {
         std::fs::write(profile.key_slots_copy(), b"struck").unwrap();
     };
     assert_eq!(after(&mut world, lose_slots).await, VaultState::Damaged);
+    assert!(!world.service.vault_status().await.has_key_slots, "no key helps, and the page offers none");
     let done = restore(&world.service, &made.path, &code).await.unwrap();
     assert_eq!((done.status.state, done.kept_database, done.set_aside), (VaultState::Open, true, None));
     assert_eq!(texts(&world, context.id).await, newest);

@@ -35,6 +35,23 @@ journey(
   },
 );
 
+journey(
+  'damaged key slots leave a backup, and no way that leads nowhere',
+  CLOSED,
+  {},
+  async (page) => {
+    await page.id('unlock-rescue').waitFor();
+    await page.evaluate(() => {
+      globalThis.fake.vault.hasKeySlots = false;
+    });
+    await page.id('unlock-retry').click();
+    await page.id('unlock-rescue').waitFor({ state: 'detached' });
+    await page.shot('rescue-slotless');
+    await page.id('unlock-restore').click();
+    await page.id('restore-secret').waitFor();
+  },
+);
+
 journey('it can be left as it is, or restored from a backup alone', CLOSED, {}, async (page) => {
   await page.id('unlock-rescue').click();
   await page.id('rescue-keychain').click();

@@ -240,6 +240,7 @@ impl Service {
             profile_dir: self.profile_dir().display().to_string(),
             has_keychain_slot: has(evenkeel_vault::SlotKind::Keychain),
             has_passphrase: has(evenkeel_vault::SlotKind::Passphrase),
+            has_key_slots: key_file.is_some(),
             keychain_available: error.as_ref().is_none_or(|error| error.code != ErrorCode::KeychainUnavailable),
             error,
         }

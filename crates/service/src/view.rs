@@ -58,6 +58,8 @@ pub struct VaultStatus {
     pub has_keychain_slot: bool,
     /// The vault can be opened by a passphrase.
     pub has_passphrase: bool,
+    /// Whether its key slots can be read; without them no key opens it, and a backup is the way.
+    pub has_key_slots: bool,
     /// A keychain answers.
     pub keychain_available: bool,
     /// Why it is not open.

@@ -144,9 +144,9 @@ impl Mark {
     }
 
     fn read(&self) -> Option<Record> {
-        let (mut file, mut bytes) = (&self.file, Vec::with_capacity(BYTES));
+        let (mut file, mut bytes) = (&self.file, [0; BYTES]);
         file.seek(SeekFrom::Start(0)).ok()?;
-        file.take(BYTES as u64).read_to_end(&mut bytes).ok()?;
+        file.read_exact(&mut bytes).ok()?;
         parse(&bytes, self.salt)
     }
 

@@ -4323,6 +4323,8 @@ export type VaultStatus_Deserialize = {
 	hasKeychainSlot: boolean,
 	/**  The vault can be opened by a passphrase. */
 	hasPassphrase: boolean,
+	/**  Whether its key slots can be read; without them no key opens it, and a backup is the way. */
+	hasKeySlots: boolean,
 	/**  A keychain answers. */
 	keychainAvailable: boolean,
 	/**  Why it is not open. */
@@ -4339,6 +4341,8 @@ export type VaultStatus_Serialize = {
 	hasKeychainSlot: boolean,
 	/**  The vault can be opened by a passphrase. */
 	hasPassphrase: boolean,
+	/**  Whether its key slots can be read; without them no key opens it, and a backup is the way. */
+	hasKeySlots: boolean,
 	/**  A keychain answers. */
 	keychainAvailable: boolean,
 	/**  Why it is not open. */

@@ -84,6 +84,8 @@ export interface VaultStatus {
   profileDir: string;
   hasKeychainSlot: boolean;
   hasPassphrase: boolean;
+  /** Whether its key slots can be read; without them only a backup helps. */
+  hasKeySlots: boolean;
   keychainAvailable: boolean;
   error: ErrorBody | null;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { failure } from '../ipc/error';
 import { fakeBackend } from '../ipc/fake';
 import { App } from './app.svelte';
 import { Contexts } from './contexts.svelte';
@@ -47,6 +48,18 @@ describe('the vault', () => {
       ).toBe(true);
       expect([vault.isOpen, vault.error]).toEqual([true, null]);
     }
+  });
+
+  it('that turns out to be damaged once the key is right is on the screen for that', async () => {
+    const backend = fakeBackend({ vault: 'lockedByUser' });
+    const vault = new Vault(backend);
+    await vault.refresh();
+    backend.vaultUnlock = () => {
+      backend.vault.turn('damaged');
+      return Promise.reject(failure('vault_damaged', 'A page does not decrypt.'));
+    };
+    expect(await vault.unlock({ kind: 'passphrase', passphrase: 'right' })).toBe(false);
+    expect(vault.phase).toBe('damaged');
   });
 
   it('looks again by itself while the keychain waits', async () => {

@@ -2,6 +2,7 @@ import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
 import type {
   ErrorBody,
+  ErrorCode,
   RecoverySheet,
   RecoveryWords,
   UnlockMethod,
@@ -9,6 +10,8 @@ import type {
 } from '../ipc/types';
 
 const POLL_MILLIS = 700;
+/** Errors of what was typed, which is typed again where it stands. */
+const TYPED: readonly ErrorCode[] = ['wrong_key', 'invalid_parameter'];
 
 /** The vault as the window sees it: its phase, the recovery code while it is shown, and errors. */
 export class Vault {
@@ -75,7 +78,13 @@ export class Vault {
   async unlock(method: UnlockMethod): Promise<boolean> {
     // The keychain may wait for the user's answer elsewhere, so its screen stays usable.
     if (method.kind === 'keychain') this.watch();
-    return this.work(async () => this.take(await this.backend.vaultUnlock(method)));
+    const opened = await this.work(async () => this.take(await this.backend.vaultUnlock(method)));
+    // What keeps the vault shut whatever is typed has a screen of its own, with ways out.
+    if (!opened && this.error && !TYPED.includes(this.error.code)) {
+      await this.refresh();
+      if (this.status?.error?.code === this.error?.code) this.error = null;
+    }
+    return opened;
   }
 
   async cancelWaiting(): Promise<void> {

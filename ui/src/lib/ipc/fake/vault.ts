@@ -27,6 +27,8 @@ export class FakeVault {
   private phase: VaultPhase;
   private hasKeychainSlot = true;
   private hasPassphrase = true;
+  /** Whether the key slots are whole. */
+  hasKeySlots = true;
   private readonly keychainAvailable: boolean;
 
   /** The file with the recovery code, as it was written last. */
@@ -51,6 +53,7 @@ export class FakeVault {
       // A vault that has no key in the keychain does not find it there.
       hasKeychainSlot: this.hasKeychainSlot && this.trouble !== 'not_found',
       hasPassphrase: this.hasPassphrase,
+      hasKeySlots: this.hasKeySlots,
       keychainAvailable: this.keychainAvailable,
       error: this.obstacle(),
     };
