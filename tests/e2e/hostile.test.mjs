@@ -126,8 +126,13 @@ describe('hostile replies in the real window', { concurrency: 1 }, () => {
 
   test('a link that the user chooses waits for an answer', async () => {
     await ask(app.page, 'a link');
-    const link = await app.page.find(`a[href="${listening.at('link')}"]`);
-    await link.click();
+    // The list keeps a new message hidden until it is measured.
+    const clicked = async () => {
+      const [link] = await app.page.all(`a[href="${listening.at('link')}"]`);
+      await link.click();
+      return true;
+    };
+    await until(clicked, 'a click on the link');
     await app.page.testid('link-address');
     await pause();
     assert.deepEqual(listening.accepted, [], 'somebody connected before the answer');
