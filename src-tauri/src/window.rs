@@ -3,7 +3,7 @@
 use crate::{error::ShellError, state::Shell};
 use std::time::Duration;
 use tauri::webview::NewWindowResponse;
-use tauri::{AppHandle, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent};
+use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent};
 
 /// Label of the main window.
 pub const MAIN: &str = "main";
@@ -130,7 +130,7 @@ fn front(window: &WebviewWindow) -> Result<(), ShellError> {
 
 /// CSP does not stop navigation: only the app's own pages may load, and no window opens another.
 fn guarded<'a>(builder: WebviewWindowBuilder<'a, tauri::Wry, AppHandle>) -> WebviewWindowBuilder<'a, tauri::Wry, AppHandle> {
-    builder
+    offline(builder)
         .on_navigation(|url| {
             let own = matches!(
                 (url.scheme(), url.host_str()),
@@ -140,4 +140,15 @@ fn guarded<'a>(builder: WebviewWindowBuilder<'a, tauri::Wry, AppHandle>) -> Webv
         })
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false)
+}
+
+/// Takes the network away from the page. WebKitGTK connects ahead to where a link leads before it asks whether it may go
+/// there; with a proxy that nobody can listen at, it cannot. Elsewhere the page itself is served over an address that a
+/// proxy could stand before.
+fn offline<'a>(builder: WebviewWindowBuilder<'a, tauri::Wry, AppHandle>) -> WebviewWindowBuilder<'a, tauri::Wry, AppHandle> {
+    // Port 0 is no port to connect to. Under `tauri dev` the page comes from a server.
+    match Url::parse("http://127.0.0.1:0") {
+        Ok(nowhere) if cfg!(target_os = "linux") && !cfg!(dev) => builder.proxy_url(nowhere),
+        _ => builder,
+    }
 }

@@ -16,7 +16,8 @@ use crate::{Service, ServiceError};
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{ErrorCode, FieldError, generation};
 use evenkeel_store::backup::{
-    self, BackupError, BackupId, BackupKind, BackupRequest, BackupStamp, EXTENSION, Progress, RestoreRequest, VaultKeys,
+    self, BackupError, BackupId, BackupKind, BackupRequest, BackupResult, BackupStamp, EXTENSION, Progress, RestoreRequest,
+    VaultKeys,
 };
 use evenkeel_vault::{KeyFile, Profile};
 use std::collections::BTreeSet;
@@ -32,6 +33,8 @@ pub(crate) const SET_ASIDE_KEPT: TimeDelta = TimeDelta::days(7);
 const DAYS_WITH_REASON: usize = 7;
 /// How many of those are kept at most, and how many that the user made.
 const MOST_OF_A_KIND: usize = 10;
+/// Backups that are opened until one is whole: each is read completely.
+const TRIED: usize = 3;
 
 /// Files outside the profile that the user chose in a dialog. A page may name no others.
 #[derive(Default)]
@@ -274,6 +277,12 @@ fn shown(path: &Path) -> String {
 fn lies_in(folder: &Path, profile: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(folder).starts_with(real(profile))
+}
+
+/// Those of a list that may be whole, as far as they are tried; the newest first, as they are listed.
+pub(crate) fn hopeful(listed: &[backup::BackupInfo]) -> impl Iterator<Item = &backup::BackupInfo> {
+    let may_be_whole = |info: &&backup::BackupInfo| matches!(info.result, BackupResult::Verified | BackupResult::Unverified);
+    listed.iter().filter(may_be_whole).take(TRIED)
 }
 
 pub(crate) fn keys(opened: &Opened) -> VaultKeys<'_> {

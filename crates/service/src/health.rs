@@ -61,8 +61,6 @@ pub struct VaultHealth {
     pub findings: Vec<String>,
     /// A check goes on, here or in another process.
     pub is_checking: bool,
-    /// When it is checked next.
-    pub next_check_at: Option<DateTime<Utc>>,
     /// The last time that the newest backup was opened again by itself.
     pub drill: Option<BackupDrill>,
     /// The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day.
@@ -119,8 +117,7 @@ impl Service {
             checked_at: checked.map(|one| one.at),
             damage,
             findings,
-            is_checking: job.as_ref().is_some_and(|job| job.is_running),
-            next_check_at: job.and_then(|job| job.next_run_at),
+            is_checking: job.is_some_and(|job| job.is_running),
             drill: kept.drill,
             deletions_rest: kept.deletions_rest,
         })

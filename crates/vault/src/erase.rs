@@ -70,7 +70,7 @@ pub fn erase(
 pub fn finish_erasure(profile: &Profile, keychain: &dyn SecretStore, lock: &VaultLock) -> Result<bool, VaultError> {
     let bytes = match fs::read(mark(profile)) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
-        read => read.map_err(|e| VaultError::io("Reading", &mark(profile), e))?,
+        read => read.map_err(|e| VaultError::unread(&mark(profile), e))?,
     };
     if !lock.is_exclusive_of(profile) {
         return Err(VaultError::InUse);
@@ -161,7 +161,7 @@ fn left_items(profile: &Profile) -> Result<BTreeSet<Uuid>, VaultError> {
     match fs::read(&path) {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(BTreeSet::new()),
         // It is written whole or not at all; one that cannot be understood names nothing.
-        read => Ok(serde_json::from_slice(&read.map_err(|e| VaultError::io("Reading", &path, e))?).unwrap_or_default()),
+        read => Ok(serde_json::from_slice(&read.map_err(|e| VaultError::unread(&path, e))?).unwrap_or_default()),
     }
 }
 
@@ -189,7 +189,7 @@ fn mark(profile: &Profile) -> PathBuf {
 }
 
 fn remove_files(profile: &Profile, start: &str) -> Result<(), VaultError> {
-    let failed = |e| VaultError::io("Listing", profile.dir(), e);
+    let failed = |e| VaultError::unread(profile.dir(), e);
     for entry in fs::read_dir(profile.dir()).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let is_ours = entry.file_name().to_string_lossy().starts_with(start);

@@ -123,7 +123,15 @@ pub enum VaultError {
     /// Another process holds the vault in a way that excludes this, or changed it meanwhile.
     #[error("Another Evenkeel is using this vault; close it and try again")]
     InUse,
-    /// Reading or writing failed.
+    /// A file or folder is there and could not be read.
+    #[error("{} could not be read: {source}; check the disk and the permissions, then try again", path.display())]
+    Unread {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Writing failed.
     #[error("{what} failed: {source}; check the disk and the folder's permissions, then try again")]
     Io {
         /// What was being done, to what.
@@ -160,7 +168,13 @@ impl VaultError {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorCode::NotWritable,
                 _ => ErrorCode::Storage,
             },
+            Self::Unread { .. } => ErrorCode::Storage,
         }
+    }
+
+    /// For what was not written to.
+    pub(crate) fn unread(path: &Path, source: io::Error) -> Self {
+        Self::Unread { path: path.to_owned(), source }
     }
 
     pub(crate) fn io(doing: &str, path: &Path, source: io::Error) -> Self {
@@ -181,5 +195,17 @@ impl From<KeychainError> for VaultError {
             KeychainError::Missing => Self::Missing,
             KeychainError::Failed { reason } => Self::KeychainFailed { reason },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_not_be_read_is_not_called_not_writable() {
+        let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
+        assert_eq!(VaultError::unread(Path::new("vault.keys"), refused()).code(), ErrorCode::Storage);
+        assert_eq!(VaultError::io("Writing", Path::new("vault.keys"), refused()).code(), ErrorCode::NotWritable);
     }
 }

@@ -272,7 +272,7 @@ impl Copy {
             Err(e) if e.kind() != ErrorKind::PermissionDenied => {
                 return Ok(Self::Bad(VaultError::damaged(path.display().to_string(), e.to_string())));
             }
-            Err(e) => return Err(VaultError::io("Reading", path, e)),
+            Err(e) => return Err(VaultError::unread(path, e)),
             Ok(_) => {}
         }
         Ok(match KeyFile::from_bytes(&bytes, &path.display().to_string()) {

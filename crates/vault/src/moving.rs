@@ -185,7 +185,7 @@ fn give_up(profile: &Profile) -> Result<(), VaultError> {
         Err(e) if e.kind() == ErrorKind::NotFound && to.parent().is_some_and(Path::exists) => {}
         // Its drive is away: the note keeps it in mind.
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(VaultError::io("Looking at", to, e)),
+        Err(e) => return Err(VaultError::unread(to, e)),
     }
     // Without a move before this one there was no note.
     if note.number == 0 { Note::remove(profile) } else { note.with(Stand::Here).write(profile) }

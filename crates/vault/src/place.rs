@@ -84,7 +84,7 @@ impl Note {
         let mut bytes = Vec::new();
         match fs::File::open(&path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)) {
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-            read => read.map_err(|e| VaultError::io("Reading", &path, e))?,
+            read => read.map_err(|e| VaultError::unread(&path, e))?,
         };
         let damaged = |reason: String| VaultError::damaged(path.display().to_string(), reason);
         let note: Self = serde_json::from_slice(&bytes).map_err(|e| damaged(e.to_string()))?;
@@ -187,7 +187,7 @@ impl Place {
                 Err(away("the folder holds nothing of Evenkeel".to_owned()))
             }
             Ok(None) => Err(away("there is no such folder".to_owned())),
-            Err(VaultError::Io { source, .. }) => Err(away(source.to_string())),
+            Err(VaultError::Unread { source, .. }) => Err(away(source.to_string())),
             Err(error) => Err(error),
         }
     }
@@ -203,7 +203,7 @@ pub(crate) fn leads_away(profile: &Profile) -> bool {
 
 /// The folder's real path, which no link changes any more.
 pub(crate) fn real(folder: &Path) -> Result<PathBuf, VaultError> {
-    folder.canonicalize().map_err(|e| VaultError::io("Finding", folder, e))
+    folder.canonicalize().map_err(|e| VaultError::unread(folder, e))
 }
 
 #[cfg(test)]

@@ -6,6 +6,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Time until it is listened again after the bus was gone.
+#[cfg(target_os = "linux")]
+const AGAIN: std::time::Duration = std::time::Duration::from_secs(10);
+
 /// Whether the machine's sleep is heard.
 #[derive(Debug, Clone, Default)]
 pub struct SleepWatch(Arc<AtomicBool>);
@@ -32,9 +36,11 @@ pub fn watch_sleep(before_sleep: impl Fn() + Send + 'static) -> SleepWatch {
         let seen = watch.clone();
         let thread = std::thread::Builder::new().name("sleep".to_owned());
         let started = thread.spawn(move || {
-            // However it ends, by an error or with the bus: from then on nothing is heard, which the answer says.
-            let _ = logind::listen(&seen, &before_sleep);
-            seen.set(false);
+            // A bus that was there comes back, as after an update of the system; until then nothing is heard, which the
+            // answer says.
+            while logind::listens(&seen, &before_sleep) {
+                std::thread::sleep(AGAIN);
+            }
         });
         // Without a thread nothing is watched, which is what the answer says.
         drop(started);
@@ -50,21 +56,31 @@ mod logind {
     use zbus::blocking::{Connection, Proxy};
     use zbus::zvariant::OwnedFd;
 
-    /// Listens until the bus is gone.
-    pub(super) fn listen(watch: &SleepWatch, before_sleep: &dyn Fn()) -> zbus::Result<()> {
+    /// Listens until the bus is gone; false where it never was there.
+    pub(super) fn listens(watch: &SleepWatch, before_sleep: &dyn Fn()) -> bool {
+        // However it ends, by an error or with the bus, what was begun is what counts.
+        let _ = listen(watch, before_sleep);
+        let has_listened = watch.is_watching();
+        watch.set(false);
+        has_listened
+    }
+
+    fn listen(watch: &SleepWatch, before_sleep: &dyn Fn()) -> zbus::Result<()> {
         let bus = Connection::system()?;
         let manager = Proxy::new(&bus, "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager")?;
         let signals = manager.receive_signal("PrepareForSleep")?;
         let mut delay = Some(delay(&manager)?);
         watch.set(true);
         for signal in signals {
-            let begins: bool = signal.body().deserialize()?;
+            // One that cannot be read is none; the next one can.
+            let Ok(begins) = signal.body().deserialize::<bool>() else { continue };
             if begins {
                 before_sleep();
                 // Letting go of it is what lets the machine sleep.
                 drop(delay.take());
             } else if delay.is_none() {
-                delay = Some(self::delay(&manager)?);
+                // Without it the next sleep is heard all the same, with less time for what is to be done.
+                delay = self::delay(&manager).ok();
             }
         }
         Ok(())

@@ -4,19 +4,16 @@ use super::Started;
 use super::job::JobKind;
 use super::pulse::put_state;
 use super::run::Run;
-use crate::backup::{blocking, keys, until};
+use crate::backup::{blocking, hopeful, keys, until};
 use crate::health::{BackupDrill, Checked};
 use crate::session::Session;
 use crate::{BackupInfo, Service, ServiceError};
 use evenkeel_domain::ErrorCode;
-use evenkeel_store::backup::{self, BackupResult};
+use evenkeel_store::backup;
 use evenkeel_store::state_key;
 use evenkeel_vault::JobLock;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-
-/// Backups that a drill opens, the newest first, until one is whole: each is read completely.
-const TRIED: usize = 3;
 
 impl Service {
     /// Checks a vault that is too damaged to say when its jobs are due: without the job's row, and not again and again.
@@ -68,9 +65,8 @@ impl Service {
         let drill = blocking("opening the newest backup again", move || {
             profile.prepare()?;
             let listed = backup::list(&profile.backups(), Some(keys(&opened)))?;
-            let hopeful = |info: &&backup::BackupInfo| matches!(info.result, BackupResult::Verified | BackupResult::Unverified);
             let mut unusable = 0;
-            for info in listed.iter().filter(hopeful).take(TRIED) {
+            for info in hopeful(&listed) {
                 match backup::verify(&info.path, keys(&opened), &profile, now, &mut until(stop.clone())) {
                     Ok(whole) => {
                         let about = whole.about.as_ref();

@@ -3,7 +3,10 @@
 use super::closing::ClosedVault;
 use crate::backup::blocking;
 use crate::provider::reseal_keys;
+use crate::scheduler::JobKind;
 use crate::{KeyChange, RestoreProgress, RootSecrets, Service, ServiceError};
+use chrono::{DateTime, Utc};
+use evenkeel_domain::JobResult;
 use evenkeel_store::backup::{self, BackupError, Progress, RekeyRequest, finish_pending_restore, remove_set_aside};
 use evenkeel_vault::{KeyFile, NewRoot, Profile, SlotSecrets, Use, VaultError, new_root};
 use secrecy::SecretString;
@@ -25,7 +28,8 @@ impl Service {
     /// Gives the vault another root key: everything in it is copied into a database under that key, checked, and swapped, and
     /// every way into it is made anew. What opens it stays what it was. The vault is closed meanwhile; `watch` is told how far
     /// the work is. At the end a backup is made, which the recovery code is proven to open, and the old database is destroyed.
-    /// Backups from before open with the code that was in force then. Nothing is given where it was cancelled.
+    /// Backups from before open with the code that was in force then. Nothing is given where it was cancelled. Where a lock was
+    /// asked for meanwhile, the vault is locked afterwards, and the backup is made when it is next open.
     ///
     /// # Errors
     /// The code or the passphrase is mistyped, wrong or missing; the keychain does not give its key; another process uses the
@@ -39,6 +43,8 @@ impl Service {
         let stop = self.0.keys.begin_stoppable();
         let code = Zeroizing::new(secrets.recovery_code);
         let (present, new) = self.prepare_root(code.clone(), secrets.passphrase.map(SecretString::from)).await?;
+        // No backup opens with the new key yet: where none can be made at the end, one is due.
+        self.plan_backup(self.now()).await?;
         let closed = self.close_for_change().await?;
         let (profile, now) = (self.profile(), self.now());
         let work = move || Ok(rekeyed(&profile, closed, (present, new), now, told(stop, watch)));
@@ -56,8 +62,14 @@ impl Service {
             outcome => outcome?,
         }
         let change = self.changed_keys(Some(code), false).await?;
-        if let (Some(aside), Some(_)) = (done.aside, &change.backup) {
-            self.destroy_aside(aside).await;
+        if change.backup.is_some() {
+            let next = JobKind::Backup.next_run(self.now(), JobResult::Ok);
+            if let Err(error) = self.plan_backup(next).await {
+                tracing::debug!(code = error.code().as_str(), %error, "another backup will be made soon");
+            }
+            if let Some(aside) = done.aside {
+                self.destroy_aside(aside).await;
+            }
         }
         Ok(Some(change))
     }
@@ -87,6 +99,11 @@ impl Service {
         .await
     }
 
+    /// Plans the next backup.
+    async fn plan_backup(&self, at: DateTime<Utc>) -> Result<(), ServiceError> {
+        self.session()?.write(move |w| w.plan_job(JobKind::Backup.name(), Some(at))).await
+    }
+
     /// Destroys the database under the old key; where that fails, it goes as other databases that were set aside do.
     async fn destroy_aside(&self, aside: PathBuf) {
         let profile = self.profile();
@@ -112,7 +129,7 @@ fn rekeyed(
     profile: &Profile,
     closed: ClosedVault,
     (present, new): (KeyFile, NewRoot),
-    now: chrono::DateTime<chrono::Utc>,
+    now: DateTime<Utc>,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Rekeyed {
     let vault_id = present.vault_id();

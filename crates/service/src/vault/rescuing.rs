@@ -3,18 +3,15 @@
 use super::closing::ClosedVault;
 use super::gate::Phase;
 use super::opening::{Opener, finish_move};
-use crate::backup::blocking;
+use crate::backup::{blocking, hopeful};
 use crate::{RescueOffer, RestoreProgress, Service, ServiceError, UnlockMethod, VaultState};
 use evenkeel_domain::{ErrorBody, ErrorCode};
-use evenkeel_store::backup::{self, BackupError, BackupResult, Progress, RescueRequest, Rescued, VaultKeys};
+use evenkeel_store::backup::{self, BackupError, Progress, RescueRequest, Rescued, VaultKeys};
 use evenkeel_vault::{KeyFile, Profile, RootKey, VaultError, VaultLock, unlock_keychain, unlock_passphrase, unlock_recovery};
 use secrecy::SecretString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Backups that are tried, the newest first, until one is whole: each is read completely.
-const TRIED: usize = 3;
 
 impl Service {
     /// What a rescue would bring, beside the newest backup alone. Nothing is changed. With a method it is of a vault that is
@@ -162,8 +159,7 @@ impl Opener {
     ) -> Result<Option<PathBuf>, ServiceError> {
         profile.prepare()?;
         let listed = backup::list(&profile.backups(), Some(keys))?;
-        let hopeful = |info: &&backup::BackupInfo| matches!(info.result, BackupResult::Verified | BackupResult::Unverified);
-        for info in listed.iter().filter(hopeful).take(TRIED) {
+        for info in hopeful(&listed) {
             match backup::verify(&info.path, keys, profile, self.options.clock.now(), watch) {
                 Ok(_) => return Ok(Some(info.path.clone())),
                 Err(error @ (BackupError::DiskFull { .. } | BackupError::Cancelled)) => return Err(error.into()),

@@ -25,6 +25,11 @@ impl Service {
     /// The vault is locked, or its key slots cannot be read.
     pub async fn vault_slots(&self) -> Result<VaultSlots, ServiceError> {
         self.0.gate.opened()?;
+        self.slots_shown().await
+    }
+
+    /// The ways into the vault, which are no secret.
+    async fn slots_shown(&self) -> Result<VaultSlots, ServiceError> {
         let (profile, hears_sleep) = (self.profile(), self.0.keys.hears_sleep());
         blocking("reading the key slots", move || {
             let key_file = KeyFile::read(&profile)?;
@@ -167,7 +172,8 @@ impl Service {
         if let Err(error) = &made {
             tracing::warn!(code = error.code().as_str(), %error, "no backup could be made after a change of keys");
         }
-        let slots = self.vault_slots().await?;
+        // The change is in force, also where the vault has been locked meanwhile.
+        let slots = self.slots_shown().await?;
         let (backup, backup_error) = match made {
             Ok(backup) => (Some(backup), None),
             Err(error) => (None, Some(error.to_body())),

@@ -106,6 +106,8 @@ impl ArchiveError {
             Self::Pending => ErrorCode::ImportPending,
             Self::File { source, .. } if source.kind() == ErrorKind::StorageFull => ErrorCode::DiskFull,
             Self::File { source, .. } if source.kind() == ErrorKind::NotFound => ErrorCode::NotFound,
+            // What may not be read says nothing about writing.
+            Self::File { action: "open" | "read", .. } => ErrorCode::Storage,
             Self::File { source, .. } if is_refused(source.kind()) => ErrorCode::NotWritable,
             Self::NotProved { .. } | Self::Cancelled | Self::File { .. } => ErrorCode::Storage,
             Self::Store(error) => error.code(),
@@ -143,4 +145,19 @@ impl ArchiveError {
 
 fn is_refused(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_that_may_not_be_read_is_not_called_not_writable() {
+        let refused = |action| ArchiveError::file(action, Path::new("a.evenkeel"))(ErrorKind::PermissionDenied.into());
+        assert_eq!(refused("open").code(), ErrorCode::Storage);
+        assert_eq!(refused("read").code(), ErrorCode::Storage);
+        assert_eq!(refused("create").code(), ErrorCode::NotWritable);
+        let gone = ArchiveError::file("open", Path::new("a.evenkeel"))(ErrorKind::NotFound.into());
+        assert_eq!(gone.code(), ErrorCode::NotFound);
+    }
 }

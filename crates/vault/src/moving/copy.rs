@@ -62,7 +62,7 @@ impl Contents {
 
     fn list(&mut self, profile: &Profile, folder: &Path) -> Result<(), VaultError> {
         let listed = profile.dir().join(folder);
-        let failed = |e| VaultError::io("Listing", &listed, e);
+        let failed = |e| VaultError::unread(&listed, e);
         for entry in fs::read_dir(&listed).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let path = folder.join(entry.file_name());
@@ -73,7 +73,7 @@ impl Contents {
             if path.to_str().is_none() {
                 return Err(refused("its name is no text that can be written down; rename it"));
             }
-            let about = entry.metadata().map_err(|e| VaultError::io("Looking at", &entry.path(), e))?;
+            let about = entry.metadata().map_err(|e| VaultError::unread(&entry.path(), e))?;
             if about.is_symlink() {
                 return Err(refused("it is a link, and what it leads to would not be moved; put the file itself in its place"));
             }
@@ -122,14 +122,14 @@ pub(super) fn private_folder(path: &Path) -> Result<(), VaultError> {
 }
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), VaultError> {
-    let mut source = File::open(from).map_err(|e| VaultError::io("Reading", from, e))?;
+    let mut source = File::open(from).map_err(|e| VaultError::unread(from, e))?;
     // create_new: never write through a link that someone put there.
     let made = durable::private_file(OpenOptions::new().write(true).create_new(true), to);
     let mut copy = made.map_err(|e| VaultError::io("Writing", to, e))?;
     let read = pump(&mut source, from, |part| copy.write_all(part).map_err(|e| VaultError::io("Writing", to, e)))?;
     copy.sync_all().map_err(|e| VaultError::io("Syncing", to, e))?;
     drop(copy);
-    let mut written = File::open(to).map_err(|e| VaultError::io("Reading", to, e))?;
+    let mut written = File::open(to).map_err(|e| VaultError::unread(to, e))?;
     if pump(&mut written, to, |_| Ok(()))? == read {
         return Ok(());
     }
@@ -147,7 +147,7 @@ fn pump(file: &mut File, path: &Path, mut take: impl FnMut(&[u8]) -> Result<(), 
                 take(&part[..read])?;
             }
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            Err(e) => return Err(VaultError::io("Reading", path, e)),
+            Err(e) => return Err(VaultError::unread(path, e)),
         }
     }
 }

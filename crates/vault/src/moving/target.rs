@@ -79,7 +79,7 @@ pub(super) fn has_room(path: &Path, bytes: u64, free: Option<u64>) -> Result<(),
 
 /// Whether a folder holds nothing but what taking the lock of a profile makes.
 pub(super) fn is_bare(profile: &Profile) -> Result<bool, VaultError> {
-    is_bare_but(profile.dir(), |_| false).map_err(|e| VaultError::io("Listing", profile.dir(), e))
+    is_bare_but(profile.dir(), |_| false).map_err(|e| VaultError::unread(profile.dir(), e))
 }
 
 /// The path without links; the last part of it need not exist.

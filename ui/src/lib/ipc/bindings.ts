@@ -4211,8 +4211,6 @@ export type VaultHealth_Deserialize = {
 	findings: string[],
 	/**  A check goes on, here or in another process. */
 	isChecking: boolean,
-	/**  When it is checked next. */
-	nextCheckAt?: string | null,
 	/**  The last time that the newest backup was opened again by itself. */
 	drill?: BackupDrill_Deserialize | null,
 	/**  The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day. */
@@ -4229,8 +4227,6 @@ export type VaultHealth_Serialize = {
 	findings: string[],
 	/**  A check goes on, here or in another process. */
 	isChecking: boolean,
-	/**  When it is checked next. */
-	nextCheckAt: string | null,
 	/**  The last time that the newest backup was opened again by itself. */
 	drill: BackupDrill_Serialize | null,
 	/**  The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day. */

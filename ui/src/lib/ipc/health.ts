@@ -20,7 +20,6 @@ export interface VaultHealth {
   /** The first of it, in the core's words. */
   findings: string[];
   isChecking: boolean;
-  nextCheckAt: string | null;
   drill: BackupDrill | null;
   /** The clock jumped: for a day of running time nothing is deleted for good by itself. */
   deletionsRest: boolean;

@@ -41,7 +41,6 @@ function healthOf(upkeep: FakeUpkeep): VaultHealth {
     damage: upkeep.damaged ? 2 : 0,
     findings: upkeep.damaged ? ['page 12 is not what was written', 'wrong # of entries'] : [],
     isChecking: job?.isRunning ?? false,
-    nextCheckAt: job?.nextRunAt ?? null,
     drill:
       upkeep.backups.length === 0
         ? null
