@@ -153,6 +153,7 @@ const COMMANDS: &[&str] = &[
     "vault_create",
     "vault_finish_recovery",
     "vault_health",
+    "vault_loss_seen",
     "vault_lock",
     "vault_remove_slot",
     "vault_renew_recovery",

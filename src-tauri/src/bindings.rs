@@ -151,6 +151,7 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::vault::vault_create,
             commands::slot::vault_finish_recovery,
             commands::rescue::vault_health,
+            commands::rescue::vault_loss_seen,
             commands::vault::vault_lock,
             commands::slot::vault_remove_slot,
             commands::vault::vault_renew_recovery,

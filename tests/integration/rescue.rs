@@ -1,6 +1,7 @@
 //! A vault that is damaged keeps what can be read of it: rescued, merged with a backup, and the original beside it.
 
 use crate::support::{World, options};
+use chrono::TimeDelta;
 use evenkeel_domain::*;
 use evenkeel_service::*;
 use evenkeel_vault::Profile;
@@ -115,6 +116,24 @@ async fn a_log_that_lost_its_end_is_kept_before_the_vault_opens_without_it() {
     assert!(std::fs::read(log).unwrap() == kept[1].1[..kept[1].1.len() / 2], "what was left of the log is beside it");
     assert!(said(&world, context).await.len() < 2);
     world.restart().await;
+
+    // The user is told, and until that was seen the copy is not removed with time.
+    let lost = world.service.vault_health().await.unwrap().lost.unwrap();
+    let copy = PathBuf::from(&lost.kept);
+    assert!(lost.messages >= 1 && aside.contains(&copy), "{lost:?}");
+    let weeks = async |world: &World| {
+        for _ in 0..4 {
+            world.clock.0.pass(TimeDelta::days(4));
+            world.service.backup_make().await.unwrap();
+            world.service.run_due_jobs().await.unwrap();
+        }
+    };
+    weeks(&world).await;
+    assert!(copy.exists());
+    world.service.vault_loss_seen().await.unwrap();
+    assert_eq!(world.service.vault_health().await.unwrap().lost, None);
+    weeks(&world).await;
+    assert!(!copy.exists(), "then it goes as every other");
 }
 
 #[tokio::test]

@@ -131,6 +131,21 @@ journey(
 );
 
 journey(
+  'messages that the disk has lost are told, and stay told until they were seen',
+  'index.html?seed=demo&pace=4&health=lost',
+  {},
+  async (page) => {
+    await page.id('notice').getByText('The last 3 messages').waitFor();
+    await page.shot('lost-notice');
+    await page.id('notice-action').click();
+    await page.id('health-lost').getByText('vault.db.pre-restore').waitFor();
+    await page.shot('lost');
+    await page.id('health-seen').click();
+    await page.id('health-lost').waitFor({ state: 'detached' });
+  },
+);
+
+journey(
   'a clock that jumped: the trash says why nothing goes',
   'index.html?seed=life&pace=4&health=jumped',
   {},

@@ -71,7 +71,9 @@ pub async fn wrong_deletions(jumps: usize) -> Result<u64, BenchError> {
         clock.0.pass(time);
         service.run_due_jobs().await?;
     }
-    if !service.trash_list().await?.is_empty() {
+    // Those in use have expired meanwhile, and may have come to the trash after all.
+    let trash: Vec<_> = service.trash_list().await?.into_iter().map(|item| item.id).collect();
+    if gone.iter().any(|id| trash.contains(&TrashId::Context(*id))) {
         return Err(BenchError::Worthless("nothing leaves the trash in its time, whatever the clock says".to_owned()));
     }
     service.shutdown().await;

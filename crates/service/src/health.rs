@@ -48,6 +48,20 @@ pub struct BackupDrill {
     pub unusable: u32,
 }
 
+/// Messages that were saved and that the database had lost when it was opened, as after a disk that lied. The vault was opened
+/// without them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct LostTail {
+    /// When that was found.
+    pub at: DateTime<Utc>,
+    /// How many.
+    pub messages: u64,
+    /// The copy of the database as it was found; it stays until the user has seen this.
+    pub kept: String,
+}
+
 /// How the open vault is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -65,6 +79,8 @@ pub struct VaultHealth {
     pub drill: Option<BackupDrill>,
     /// The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day.
     pub deletions_rest: bool,
+    /// What was lost, until the user has seen it.
+    pub lost: Option<LostTail>,
 }
 
 /// What this process knows of it, for a vault that is too damaged to keep it.
@@ -100,6 +116,7 @@ struct Kept {
     checked: Option<Checked>,
     drill: Option<BackupDrill>,
     deletions_rest: bool,
+    lost: Option<LostTail>,
 }
 
 impl Service {
@@ -120,7 +137,16 @@ impl Service {
             is_checking: job.is_some_and(|job| job.is_running),
             drill: kept.drill,
             deletions_rest: kept.deletions_rest,
+            lost: kept.lost,
         })
+    }
+
+    /// The user has seen what was lost: the copy from before goes in its time.
+    ///
+    /// # Errors
+    /// The vault is locked or cannot be written.
+    pub async fn vault_loss_seen(&self) -> Result<(), ServiceError> {
+        self.session()?.write(|w| w.remove_app_state(state_key::TAIL_LOST)).await
     }
 
     /// Tells the windows that a check has ended, where the vault itself could not keep what it found.
@@ -135,6 +161,7 @@ fn kept(r: &ReadHandle<'_>) -> Result<Kept, StoreError> {
         checked: state(r, state_key::CHECKED)?,
         drill: state(r, state_key::DRILLED)?,
         deletions_rest: hold.is_active(Duration::from_millis(r.running_ms()?)),
+        lost: state(r, state_key::TAIL_LOST)?,
     })
 }
 

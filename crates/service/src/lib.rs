@@ -63,7 +63,7 @@ pub use evenkeel_mcp::McpError;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
-pub use health::{BackupDrill, VaultHealth};
+pub use health::{BackupDrill, LostTail, VaultHealth};
 pub use network::{NetworkPage, NetworkRequest};
 pub use options::ServiceOptions;
 pub use plugin::PluginInfo;

@@ -12,6 +12,13 @@ pub async fn vault_health(shell: State<'_, Shell>) -> Answer<VaultHealth> {
     Ok(shell.service.vault_health().await?)
 }
 
+/// The user has seen that messages were lost.
+#[tauri::command]
+#[specta::specta]
+pub async fn vault_loss_seen(shell: State<'_, Shell>) -> Answer<()> {
+    Ok(shell.service.vault_loss_seen().await?)
+}
+
 /// What a rescue would bring; nothing is changed. Without a method it is of the open vault.
 #[tauri::command]
 #[specta::specta]

@@ -147,7 +147,7 @@ pub(crate) fn state<T: DeserializeOwned>(r: &ReadHandle<'_>, key: &str) -> Resul
 }
 
 /// Remembers something under a key.
-pub(super) fn put_state<T: Serialize>(w: &mut WriteHandle<'_>, key: &str, value: &T) -> Result<(), StoreError> {
+pub(crate) fn put_state<T: Serialize>(w: &mut WriteHandle<'_>, key: &str, value: &T) -> Result<(), StoreError> {
     match serde_json::to_string(value) {
         Ok(text) => w.put_app_state(key, &text),
         Err(_) => Err(StoreError::DamagedValue { what: format!("app_state.{key}") }),

@@ -1,11 +1,14 @@
 //! Making and opening a vault: keys first, then the database. Blocks; runs in its own thread.
 
-use crate::{ServiceError, ServiceOptions, VaultOptions, model::find_moved_files, session::Session, whereabouts::Whereabouts};
+use crate::scheduler::pulse::put_state;
+use crate::{
+    LostTail, ServiceError, ServiceOptions, VaultOptions, model::find_moved_files, session::Session, whereabouts::Whereabouts,
+};
 use evenkeel_domain::{Provider, ProviderId, ProviderKind, ProviderLocality};
 use evenkeel_store::backup::{
     BackupId, BackupKind, BackupRequest, PendingRestore, finish_pending_restore, keep_copy, make, restore_is_pending,
 };
-use evenkeel_store::{Change, SCHEMA_VERSION, Store, StoreError, Subscription};
+use evenkeel_store::{Change, SCHEMA_VERSION, Store, StoreError, Subscription, state_key};
 use evenkeel_vault::{
     CreateOptions, KeyFile, PassphraseCost, Place, Profile, RecoveryCode, RootKey, SlotKind, Use, VaultError, VaultLock,
     add_keychain_slot, create, erasure_is_pending, finish_erasure, keep_reserve, mark_recovery_confirmed, renew_recovery_code,
@@ -201,10 +204,13 @@ impl Opener {
     fn open_whole(&self, profile: &Profile, key: &[u8; 32], lock: &VaultLock) -> Result<Store, ServiceError> {
         let now = self.options.clock.now();
         match Store::open(&profile.database(), key, now) {
-            Err(error @ StoreError::TailLost { .. }) if lock.is_exclusive() => {
+            Err(error @ StoreError::TailLost { acknowledged, found }) if lock.is_exclusive() => {
                 let kept = keep_copy(profile, now)?;
                 tracing::error!(code = error.code().as_str(), %error, kept = %kept.display(), "the database is kept as it was and opened without them");
-                Ok(Store::open_short(&profile.database(), key, now)?)
+                let store = Store::open_short(&profile.database(), key, now)?;
+                let lost = LostTail { at: now, messages: acknowledged.abs_diff(found), kept: kept.display().to_string() };
+                store.write(|w| put_state(w, state_key::TAIL_LOST, &lost))?;
+                Ok(store)
             }
             opened => Ok(opened?),
         }

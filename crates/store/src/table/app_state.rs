@@ -20,6 +20,8 @@ pub mod state_key {
     pub const DRILLED: &str = "backup_drilled";
     /// The readings at which databases that restores had set aside were first seen, by file name.
     pub const SET_ASIDE: &str = "set_aside";
+    /// Messages that the database's log has lost, until the user has seen that.
+    pub const TAIL_LOST: &str = "tail_lost";
 }
 
 /// Milliseconds that the app has run since the vault was made.
@@ -54,6 +56,17 @@ impl WriteHandle<'_> {
         let sql = "INSERT INTO app_state (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
         self.execute(sql, (key, value))?;
         self.changed(Noun::AppState, key);
+        Ok(())
+    }
+
+    /// Forgets what is under a key.
+    ///
+    /// # Errors
+    /// `Storage`, `DiskFull`.
+    pub fn remove_app_state(&mut self, key: &str) -> Result<(), StoreError> {
+        if self.execute("DELETE FROM app_state WHERE key = ?1", [key])? > 0 {
+            self.changed(Noun::AppState, key);
+        }
         Ok(())
     }
 

@@ -294,6 +294,8 @@ export const commands = {
 	vaultFinishRecovery: (answers: string[]) => typedError<KeyChange_Serialize, ErrorBody>(__TAURI_INVOKE("vault_finish_recovery", { answers })),
 	/**  What the last full check of the vault has found, and whether its newest backup opens. */
 	vaultHealth: () => typedError<VaultHealth_Serialize, ErrorBody>(__TAURI_INVOKE("vault_health")),
+	/**  The user has seen that messages were lost. */
+	vaultLossSeen: () => typedError<null, ErrorBody>(__TAURI_INVOKE("vault_loss_seen")),
 	/**  Closes the vault until it is unlocked again. */
 	vaultLock: () => typedError<VaultStatus_Serialize, ErrorBody>(__TAURI_INVOKE("vault_lock")),
 	/**  Takes a way into the vault away; for the keychain's the recovery code is needed. */
@@ -2154,6 +2156,19 @@ export type LogPage = {
 	folder: string,
 	/**  Bytes of all its files. */
 	bytes: number,
+};
+
+/**
+ *  Messages that were saved and that the database had lost when it was opened, as after a disk that lied. The vault was opened
+ *  without them.
+ */
+export type LostTail = {
+	/**  When that was found. */
+	at: string,
+	/**  How many. */
+	messages: number,
+	/**  The copy of the database as it was found; it stays until the user has seen this. */
+	kept: string,
 };
 
 /**  What a context remembers beside its history, whatever its strategy. */
@@ -4215,6 +4230,8 @@ export type VaultHealth_Deserialize = {
 	drill?: BackupDrill_Deserialize | null,
 	/**  The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day. */
 	deletionsRest: boolean,
+	/**  What was lost, until the user has seen it. */
+	lost?: LostTail | null,
 };
 
 /**  How the open vault is. */
@@ -4231,6 +4248,8 @@ export type VaultHealth_Serialize = {
 	drill: BackupDrill_Serialize | null,
 	/**  The clock of the machine jumped: nothing is deleted for good by itself until Evenkeel has run for another day. */
 	deletionsRest: boolean,
+	/**  What was lost, until the user has seen it. */
+	lost: LostTail | null,
 };
 
 /**  How a new vault is to be opened from now on; the recovery code always works too. */

@@ -23,6 +23,16 @@ export interface VaultHealth {
   drill: BackupDrill | null;
   /** The clock jumped: for a day of running time nothing is deleted for good by itself. */
   deletionsRest: boolean;
+  /** What the vault had lost when it was opened, until the user has seen it. */
+  lost: LostTail | null;
+}
+
+/** Messages that were saved and that the database no longer had. */
+export interface LostTail {
+  at: string;
+  messages: number;
+  /** The copy of the database as it was found. */
+  kept: string;
 }
 
 /** What a rescue would bring or has brought, beside the newest backup alone. */
@@ -45,6 +55,8 @@ export interface RescueOffer {
 
 export interface HealthBackend {
   vaultHealth(): Promise<VaultHealth>;
+  /** The user has seen that messages were lost. */
+  vaultLossSeen(): Promise<void>;
   /** Changes nothing. Without a method it is of the open vault, which is closed meanwhile. */
   vaultRescuePreview(
     method: UnlockMethod | null,

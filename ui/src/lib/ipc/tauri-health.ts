@@ -13,6 +13,7 @@ export function healthCalls(call: Call): HealthBackend {
   };
   return {
     vaultHealth: () => call('vault_health'),
+    vaultLossSeen: () => call('vault_loss_seen'),
     vaultRescuePreview: (method, onProgress) =>
       call('vault_rescue_preview', { method, channel: told(onProgress) }),
     vaultRescue: (method, onProgress) =>

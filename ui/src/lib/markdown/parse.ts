@@ -24,7 +24,22 @@ function plain(text: string): Root {
 /** Reads Markdown (GFM and math). Text made to exhaust the reader comes back as plain text. */
 export function parse(text: string): Root {
   if (DEEP.test(text) || BRACKETS.test(text)) return plain(text);
-  return resolveReferences(fromMarkdown(text, { extensions, mdastExtensions }));
+  const root = fromMarkdown(text, { extensions, mdastExtensions });
+  placeHeadings(root, text);
+  return resolveReferences(root);
+}
+
+/**
+ * The reader lets a heading that is underlined begin where a link definition before it began (micromark 4.0): two blocks
+ * in one place. Such a heading begins behind the definition.
+ */
+function placeHeadings(root: Root, text: string): void {
+  for (const [place, node] of root.children.entries()) {
+    const before = root.children[place - 1]?.position?.end.offset;
+    const start = node.position?.start;
+    if (node.type !== 'heading' || before === undefined || start?.offset === undefined) continue;
+    if (start.offset < before) start.offset = before + text.slice(before).search(/\S|$/);
+  }
 }
 
 /** The start of a node in the text it was read from. */

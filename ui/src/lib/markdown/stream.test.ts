@@ -12,6 +12,8 @@ const TEXTS = [
   'a\r\n\r\nb\r\n- c\r\n',
   '# a\rb\r- c\r\r> d\ne',
   '~~~ a\u2028b &amp;\n\u0000\n',
+  '[y]:t\na\n-',
+  'before\n\n[y]: t\n[z]: u\nb\nc\n==\n\nafter\n',
   '1. one\n\n   ```\n   code\n   ```\n\n2. two\n- dash\n+ plus\n* star',
 ];
 

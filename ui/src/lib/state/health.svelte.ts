@@ -1,6 +1,6 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
-import type { ErrorBody, VaultHealth } from '../ipc/types';
+import type { ErrorBody, LostTail, VaultHealth } from '../ipc/types';
 
 /** What the checks of the vault and of its backups have found. */
 export class Health {
@@ -11,7 +11,10 @@ export class Health {
   starting = $state(false);
   /** Hears of damage, once for each check that found some. */
   onDamage: (health: VaultHealth) => void = () => undefined;
+  /** Hears of messages that were lost, once. */
+  onLoss: (lost: LostTail) => void = () => undefined;
   private readonly backend: Backend;
+  private toldOfLoss = false;
   private told: string | null = null;
 
   constructor(backend: Backend) {
@@ -26,7 +29,11 @@ export class Health {
       this.error = errorBody(thrown);
       return;
     }
-    const { damage, checkedAt } = this.value;
+    const { damage, checkedAt, lost } = this.value;
+    if (lost && !this.toldOfLoss) {
+      this.toldOfLoss = true;
+      this.onLoss(lost);
+    }
     if (damage === 0 || checkedAt === this.told) return;
     this.told = checkedAt;
     this.onDamage(this.value);
@@ -46,6 +53,16 @@ export class Health {
     }
   }
 
+  /** The user knows what was lost; the copy from before goes in its time. */
+  async seeLoss(): Promise<void> {
+    try {
+      await this.backend.vaultLossSeen();
+      await this.load();
+    } catch (thrown) {
+      this.error = errorBody(thrown);
+    }
+  }
+
   /** Damage that is known is told once more. */
   tellAgain(): void {
     this.told = null;
@@ -56,5 +73,6 @@ export class Health {
     this.value = null;
     this.error = null;
     this.told = null;
+    this.toldOfLoss = false;
   }
 }

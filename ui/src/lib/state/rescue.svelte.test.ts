@@ -97,6 +97,21 @@ describe('damage in an open vault', () => {
     expect(app.upkeep.health.value?.damage).toBe(0);
   });
 
+  it('leaves what was lost in sight until the user has seen it', async () => {
+    const { app, backend } = await entered({ demo: true });
+    backend.upkeep.fall('lost');
+    await app.upkeep.health.load();
+    await app.upkeep.health.load();
+    expect(app.notices.list.map(({ key, values }) => [key, values])).toEqual([
+      ['health.lost', { messages: 3 }],
+    ]);
+    const [notice] = app.notices.list;
+    if (notice) app.notices.act(notice);
+    expect([app.page, app.upkeep.health.value?.lost?.messages]).toEqual(['settings', 3]);
+    await app.upkeep.health.seeLoss();
+    expect([app.upkeep.health.value?.lost, app.upkeep.health.error]).toEqual([null, null]);
+  });
+
   it('is looked for when the user asks, and a failure is said', async () => {
     const { app, backend } = await entered({ demo: true });
     const { health } = app.upkeep;

@@ -25,6 +25,10 @@ export class Rescue extends Worker<'look' | 'rescue'> {
     super();
     this.app = app;
     this.backend = backend;
+    app.upkeep.health.onLoss = ({ messages }) => {
+      const run = (): void => app.openSettings('backups');
+      app.notices.ask('vault-lost', 'health.lost', { messages }, { key: 'action.show', run });
+    };
     app.upkeep.health.onDamage = ({ damage }) => {
       if (this.of !== null) return;
       const run = (): void => void this.begin('open');

@@ -10,6 +10,9 @@ import { Jobs } from './jobs.svelte';
 import type { SettingsState } from './settings.svelte';
 import { Storage } from './storage.svelte';
 
+/** What the core remembers of the vault's health; empty = any of it may have changed. */
+const HEALTH = ['vault_checked', 'tail_lost', ''];
+
 /** What keeps the vault well. Nothing of it is read before a page shows it. */
 export class Upkeep {
   readonly jobs: Jobs;
@@ -40,7 +43,7 @@ export class Upkeep {
   /** Reads again what has been shown, after a job has written. */
   async follow(changed: Gathered): Promise<void> {
     const kept = changed.get('appState');
-    if (kept?.has('vault_checked') || kept?.has('') || changed.has('job')) await this.health.load();
+    if (HEALTH.some((key) => kept?.has(key)) || changed.has('job')) await this.health.load();
     if (!changed.has('job')) return;
     if (this.jobs.loaded) await this.jobs.load();
     if (this.backups.loaded) await this.backups.load();

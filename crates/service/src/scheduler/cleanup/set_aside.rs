@@ -4,7 +4,7 @@
 use crate::backup::{SET_ASIDE_KEPT, blocking};
 use crate::scheduler::pulse::{Moment, put_state, state};
 use crate::scheduler::run::Run;
-use crate::{Service, ServiceError};
+use crate::{LostTail, Service, ServiceError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{ClockReading, PURGE_CONFIRMATION};
 use evenkeel_store::backup::{self, BackupResult};
@@ -32,7 +32,11 @@ impl Service {
             run.session.write(move |w| put_state(w, state_key::SET_ASIDE, &noted)).await?;
         }
         let newest = self.newest_verified().await?;
-        let over: Vec<PathBuf> = found.into_iter().filter(|path| is_over(&seen, path, newest, run.moment)).collect();
+        // What was lost lies in one of them, and the user does not know of it yet.
+        let needed = run.session.read(|r| state::<LostTail>(r, state_key::TAIL_LOST)).await?.map(|lost| PathBuf::from(lost.kept));
+        let is_needed = |path: &PathBuf| needed.as_ref().is_some_and(|kept| kept.file_name() == path.file_name());
+        let is_over = |path: &PathBuf| !is_needed(path) && is_over(&seen, path, newest, run.moment);
+        let over: Vec<PathBuf> = found.into_iter().filter(is_over).collect();
         let (profile, count) = (self.profile(), over.len());
         blocking("removing what restores have set aside", move || {
             Ok(over.iter().try_for_each(|path| backup::remove_set_aside(&profile, path))?)

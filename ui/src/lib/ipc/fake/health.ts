@@ -46,6 +46,7 @@ function healthOf(upkeep: FakeUpkeep): VaultHealth {
         ? null
         : { at: ago(30), madeAt: ago(53), messages: 120, unusable: 0 },
     deletionsRest: upkeep.clockJumped,
+    lost: upkeep.lost,
   };
 }
 
@@ -89,6 +90,11 @@ export function healthCalls(
   };
   return {
     vaultHealth: () => open(() => healthOf(upkeep)),
+    vaultLossSeen: () =>
+      open(() => {
+        upkeep.lost = null;
+        world.onChange({ noun: 'appState', id: 'tail_lost' });
+      }),
     vaultRescuePreview: (method, onProgress) =>
       work(method, onProgress, 'damaged', () => offerOf(world, upkeep, null)),
     vaultRescue: (method, onProgress) =>

@@ -1,5 +1,5 @@
 import { failure } from '../error';
-import type { BackupInfo, BackupKind, FeatureInfo, Job, Limits } from '../types';
+import type { BackupInfo, BackupKind, FeatureInfo, Job, Limits, LostTail } from '../types';
 import type { UpkeepBackend } from '../upkeep';
 import { restoreCalls } from './restore';
 import type { FakeVault } from './vault';
@@ -118,6 +118,7 @@ export class FakeUpkeep {
   spoilt = false;
   /** Whether deletions rest, since the clock jumped. */
   clockJumped = false;
+  lost: LostTail | null = null;
   private readonly world: World;
   private readonly begin: FakeBackups;
 
@@ -132,6 +133,8 @@ export class FakeUpkeep {
     this.damaged = health === 'damaged';
     this.spoilt = health === 'spoilt';
     this.clockJumped = health === 'jumped';
+    if (health === 'lost')
+      this.lost = { at: ago(5), messages: 3, kept: `${DIR}/vault.db.pre-restore-20261122T010203Z` };
   }
 
   list(): BackupInfo[] {
