@@ -1,5 +1,10 @@
 import type { Root, RootContent } from 'mdast';
-import { fromMarkdown } from 'mdast-util-from-markdown';
+import {
+  type CompileContext,
+  type Extension,
+  fromMarkdown,
+  type Token,
+} from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { mathFromMarkdown } from 'mdast-util-math';
 import { gfm } from 'micromark-extension-gfm';
@@ -7,7 +12,25 @@ import { math } from 'micromark-extension-math';
 import { resolveReferences } from './resolve';
 
 const extensions = [gfm({ singleTilde: false }), math({ singleDollarTextMath: true })];
-const mdastExtensions = [gfmFromMarkdown(), mathFromMarkdown()];
+const checkboxes: Extension = {
+  exit: { taskListCheckValueChecked: check, taskListCheckValueUnchecked: check },
+};
+const mdastExtensions = [gfmFromMarkdown(), mathFromMarkdown(), checkboxes];
+
+/**
+ * A checkbox in a paragraph that only follows an empty list item is text. The extension takes every one for an item's own
+ * (micromark-extension-gfm-task-list-item 2.1) and would swallow it.
+ */
+function check(this: CompileContext, token: Token): void {
+  const item = this.stack.at(-2);
+  const mark = this.sliceSerialize(token);
+  if (item?.type === 'listItem') {
+    item.checked = mark.toLowerCase() === 'x';
+    return;
+  }
+  this.enter({ type: 'text', value: `[${mark}]` }, token);
+  this.exit(token);
+}
 
 /** Nesting beyond this is shown as text: a reply must not exhaust the stack. */
 export const MAX_DEPTH = 60;

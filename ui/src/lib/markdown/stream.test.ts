@@ -13,6 +13,7 @@ const TEXTS = [
   '# a\rb\r- c\r\r> d\ne',
   '~~~ a\u2028b &amp;\n\u0000\n',
   '[y]:t\na\n-',
+  '-\n[x] [\n\n-\n[ ] a\n',
   'before\n\n[y]: t\n[z]: u\nb\nc\n==\n\nafter\n',
   '1. one\n\n   ```\n   code\n   ```\n\n2. two\n- dash\n+ plus\n* star',
 ];
@@ -35,6 +36,12 @@ describe('a growing text', () => {
       const trim = (nodes: unknown[]): string => JSON.stringify(nodes).replaceAll('\\n"', '"');
       expect(trim(grown)).toBe(trim(whole));
     }
+  });
+
+  it('keeps the checkbox of a paragraph that belongs to no list item', () => {
+    const words = JSON.stringify(blocksOf('-\n[x] done').map((block) => bare(block.node)));
+    expect(words).toContain('"[x] done"');
+    expect(words).not.toContain('"checked":true');
   });
 
   it('keeps settled blocks as the same objects', () => {
