@@ -59,7 +59,8 @@ pub struct Settings {
     pub lock_on_sleep: bool,
     /// The vault is locked when the main window is hidden or minimised.
     pub lock_when_hidden: bool,
-    /// How long operations are kept, and what is taken out of them.
+    /// How long operations are kept, and what is taken out of them. Absent in archives of earlier versions.
+    #[serde(default)]
     pub operations: OperationSettings,
 }
 
