@@ -191,6 +191,7 @@ async fn fewer_are_kept_once_the_user_wants_fewer() {
 #[tokio::test]
 async fn transient_sessions_end_an_hour_after_their_last_use_and_others_never() {
     let (world, context, lasting) = begun().await;
+    assert_eq!(world.run_after(TimeDelta::zero()).await, [], "jobs are planned first");
     let transient = talk(&world, &context).await;
     record(&world, draft(&context, lasting, "look", json!({}), json!({}))).await;
     record(&world, draft(&context, transient, "look", json!({}), json!({}))).await;
