@@ -1,7 +1,7 @@
 //! The user's settings.
 
 use crate::limits::number;
-use crate::{ContextId, FeatureFlags, FieldError, Limits, ModelChoice, RedactionSettings};
+use crate::{ContextId, FeatureFlags, FieldError, Limits, ModelChoice, OperationSettings, RedactionSettings};
 use serde::{Deserialize, Serialize};
 
 /// Light, dark, or what the system says.
@@ -59,6 +59,9 @@ pub struct Settings {
     pub lock_on_sleep: bool,
     /// The vault is locked when the main window is hidden or minimised.
     pub lock_when_hidden: bool,
+    /// How long operations are kept, and what is taken out of them. Absent in archives of earlier versions.
+    #[serde(default)]
+    pub operations: OperationSettings,
 }
 
 impl Default for Settings {
@@ -82,6 +85,7 @@ impl Default for Settings {
             lock_after_minutes: 0,
             lock_on_sleep: false,
             lock_when_hidden: false,
+            operations: OperationSettings::default(),
         }
     }
 }
@@ -101,6 +105,7 @@ impl Settings {
         }
         self.features.check()?;
         self.redaction.check()?;
+        self.operations.check()?;
         self.limits.check()
     }
 }

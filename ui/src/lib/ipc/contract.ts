@@ -10,6 +10,7 @@ import type * as Health from './health';
 import type * as Keys from './keys';
 import type * as Life from './life';
 import type * as Memory from './memory';
+import type * as Operations from './operations';
 import type * as Window from './types';
 
 /** Rust's numbers arrive as `number | null`, since JSON has no NaN. */
@@ -103,6 +104,10 @@ export type Contract = Agreed<
     Read<Rust.Connection_Serialize, Connections.Connection>,
     Read<Rust.Access_Serialize, Connections.Access>,
     Read<Rust.ConnectionSetup, Connections.ConnectionSetup>,
+    Read<Rust.OperationPage_Serialize, Operations.OperationPage>,
+    Read<Rust.Operation_Serialize, Operations.Operation>,
+    Taken<Operations.OperationPageQuery, Rust.OperationPageQuery_Deserialize>,
+    Taken<Operations.OperationRule, Rust.OperationRule>,
     Read<Rust.NetworkPage_Serialize, Diagnosis.NetworkPage>,
     Read<Rust.LogPage, Diagnosis.LogPage>,
     Read<Rust.CrashInfo, Diagnosis.CrashInfo>,

@@ -4,6 +4,7 @@ import type { CareCard } from './care';
 import type { LockSettings } from './keys';
 import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
+import type { OperationSettings } from './operations';
 import type { UpkeepSettings } from './upkeep';
 
 export type * from './archive';
@@ -374,6 +375,7 @@ export interface Settings extends LockSettings, UpkeepSettings {
   aiNoticeAccepted: boolean;
   /** Absent = nothing is taken out. */
   redaction: Redaction;
+  operations: OperationSettings;
 }
 
 export interface AppInfo {

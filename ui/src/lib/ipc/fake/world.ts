@@ -14,6 +14,7 @@ import { FakeConnections } from './connections';
 import { FakeDiagnosis } from './diagnosis';
 import { FakeMemory } from './memory';
 import { SMALL } from './models';
+import { FakeOperations } from './operations';
 import { at, contextOf, expiry, presets, providers, settings } from './seed';
 
 /** Everything the in-memory backend remembers. */
@@ -43,6 +44,8 @@ export class World {
   /** Other programs that have used the companions. */
   readonly connections = new FakeConnections();
   readonly diagnosis = new FakeDiagnosis();
+  /** What tools did. */
+  readonly operations = new FakeOperations();
   engineModels: ModelInfo[] = [SMALL];
   /** Where the files behind added models are, by name. */
   readonly modelPaths = new Map<string, string>();
