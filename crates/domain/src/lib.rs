@@ -31,6 +31,7 @@ mod search;
 mod settings;
 mod strategy;
 mod tag;
+mod tool;
 mod trash;
 
 pub use advice::{Advice, AdviceKind, PersonaField, advise, advise_reply, longest_reply};
@@ -48,6 +49,7 @@ pub use follow_up::{FollowUp, FollowUpSignal, HistoryNeed};
 pub use history::recommended_max_history_tokens;
 pub use id::{
     ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, StateValueId, SummaryId,
+    ToolServerId,
 };
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
@@ -76,6 +78,10 @@ pub use strategy::{
     StandardStrategy, StrategyChoice, StrategySource, SummarySettings, WindowSettings, WorkModel,
 };
 pub use tag::{checked_tags, folded};
+pub use tool::{
+    RECENT_CONTEXT, Tool, ToolAnswer, ToolChoice, ToolEnd, ToolPermit, ToolRefusal, ToolRule, ToolSchema, ToolServer,
+    ToolTransport, ToolUse, ToolVerdict, wire_names,
+};
 pub use trash::{KindSize, TrashId, TrashItem, TrashSummary, VaultStatistics};
 
 #[cfg(test)]
