@@ -34,11 +34,13 @@ pub enum Noun {
     AppState,
     /// Another program that uses the companions; the change's id is its name.
     Connection,
+    /// A server of tools, or what was decided of one of its tools.
+    Tool,
 }
 
 impl Noun {
     /// Every noun.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Context,
         Self::Preset,
         Self::Conversation,
@@ -52,6 +54,7 @@ impl Noun {
         Self::State,
         Self::AppState,
         Self::Connection,
+        Self::Tool,
     ];
 
     /// The noun in a sentence.
@@ -71,6 +74,7 @@ impl Noun {
             Self::State => "value of the state",
             Self::AppState => "state of the app",
             Self::Connection => "connection",
+            Self::Tool => "server of tools",
         }
     }
 }
