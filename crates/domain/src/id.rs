@@ -82,6 +82,8 @@ uuid_id!(/// Names a summary.
     SummaryId, "summary");
 uuid_id!(/// Names a value of a conversation's state.
     StateValueId, "state value");
+uuid_id!(/// Names an operation.
+    OperationId, "operation");
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {

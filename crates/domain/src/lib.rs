@@ -21,6 +21,7 @@ mod memory;
 mod message;
 mod model;
 mod network;
+mod operation;
 mod phrase;
 mod preset;
 mod recall;
@@ -48,8 +49,8 @@ pub use feature::{Feature, FeatureFlags, FeatureStage};
 pub use follow_up::{FollowUp, FollowUpSignal, HistoryNeed};
 pub use history::recommended_max_history_tokens;
 pub use id::{
-    ContextId, ConversationId, IdError, MessageId, ModelFileId, PresetId, ProviderId, RevisionId, StateValueId, SummaryId,
-    ToolServerId,
+    ContextId, ConversationId, IdError, MessageId, ModelFileId, OperationId, PresetId, ProviderId, RevisionId, StateValueId,
+    SummaryId, ToolServerId,
 };
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
@@ -62,6 +63,10 @@ pub use memory::{Evidence, StateSource, StateValue, Summary};
 pub use message::{Citation, Message, MessageQuery, MessageSelection, MessageStatus, Role, TokenCount, Usage, Vote, beginning};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use network::RequestPurpose;
+pub use operation::{
+    FoundAnswer, FoundCount, FoundFile, FoundId, FoundValue, Operation, OperationDraft, OperationMetadata, OperationPageQuery,
+    OperationQuery, OperationRule, OperationSettings, StatusChange, glob_fits, tool_fits,
+};
 pub use phrase::plain_word;
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
 pub use recall::{Meaning, RecallCandidate, RecallFound, RecallWish, RecallWord};

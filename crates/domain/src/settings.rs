@@ -1,7 +1,7 @@
 //! The user's settings.
 
 use crate::limits::number;
-use crate::{ContextId, FeatureFlags, FieldError, Limits, ModelChoice, RedactionSettings};
+use crate::{ContextId, FeatureFlags, FieldError, Limits, ModelChoice, OperationSettings, RedactionSettings};
 use serde::{Deserialize, Serialize};
 
 /// Light, dark, or what the system says.
@@ -61,6 +61,8 @@ pub struct Settings {
     pub lock_when_hidden: bool,
     /// How often a model may ask for tools before it has to answer a message, 1–32.
     pub tool_rounds: u32,
+    /// How long operations are kept, and what is taken out of them.
+    pub operations: OperationSettings,
 }
 
 impl Default for Settings {
@@ -85,6 +87,7 @@ impl Default for Settings {
             lock_on_sleep: false,
             lock_when_hidden: false,
             tool_rounds: 8,
+            operations: OperationSettings::default(),
         }
     }
 }
@@ -105,6 +108,7 @@ impl Settings {
         }
         self.features.check()?;
         self.redaction.check()?;
+        self.operations.check()?;
         self.limits.check()
     }
 }

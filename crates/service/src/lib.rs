@@ -23,6 +23,7 @@ mod missing;
 mod model;
 mod naming;
 mod network;
+mod operation;
 mod options;
 mod persona;
 mod plugin;
