@@ -111,7 +111,7 @@ impl Given {
             }
             Ok::<Bytes, std::io::Error>(part)
         });
-        SseStream::from_byte_stream(bounded).boxed()
+        SseStream::from_bytes_stream(bounded).boxed()
     }
 
     /// The refusal that a status stands for.

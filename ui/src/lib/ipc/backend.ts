@@ -7,6 +7,7 @@ import type { KeysBackend } from './keys';
 import type { LifeBackend } from './life';
 import type { MemoryBackend } from './memory';
 import type * as T from './types';
+import type { ToolBackend } from './tools';
 import type { UpkeepBackend } from './upkeep';
 
 /** Ends a subscription. */
@@ -27,6 +28,7 @@ export interface Backend
     KeysBackend,
     LifeBackend,
     MemoryBackend,
+    ToolBackend,
     UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;

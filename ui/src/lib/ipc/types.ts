@@ -4,6 +4,7 @@ import type { CareCard } from './care';
 import type { LockSettings } from './keys';
 import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
+import type { ToolEvent } from './tools';
 import type { UpkeepSettings } from './upkeep';
 
 export type * from './archive';
@@ -35,6 +36,7 @@ export type ErrorCode =
   | 'provider_broken_off'
   | 'provider_malformed'
   | 'provider_address_refused'
+  | 'tool_failed'
   | 'engine_unavailable'
   | 'engine_crashed'
   | 'model_file_invalid'
@@ -323,6 +325,7 @@ export type ChatEvent =
   | { kind: 'text'; delta: string }
   | { kind: 'reasoning'; delta: string }
   | { kind: 'notice'; error: ErrorBody }
+  | ToolEvent
   | { kind: 'ended'; message: Message | null; error: ErrorBody | null };
 
 export type ProviderKind = 'engine' | 'openai-compatible' | 'anthropic' | 'ollama';
@@ -372,6 +375,8 @@ export interface Settings extends LockSettings, UpkeepSettings {
   engineIdleMinutes: number;
   lastContextId: string | null;
   aiNoticeAccepted: boolean;
+  /** How often a model may ask for tools before it has to answer, 1–32. */
+  toolRounds: number;
   /** Absent = nothing is taken out. */
   redaction: Redaction;
 }

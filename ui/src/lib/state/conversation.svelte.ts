@@ -10,9 +10,10 @@ import type {
   SendRequest,
   TokenMeter,
 } from '../ipc/types';
+import type { ToolAnswer } from '../ipc/tools';
 import { Branch } from './branch.svelte';
 import { ComposerDraft } from './draft.svelte';
-import { Reply } from './reply.svelte';
+import { Reply, type ShownUse } from './reply.svelte';
 import { MESSAGE_BYTES, sendable, tooLong } from './text';
 
 const METER_MILLIS = 300;
@@ -26,6 +27,8 @@ export class OpenConversation extends Branch {
   care = $state.raw<CareCard | null>(null);
   /** The wordings of messages that are being edited, by message. */
   edits = $state.raw<Record<string, string>>({});
+  /** What tools did for replies that were written while this was open, by message. */
+  uses = $state.raw<Record<string, ShownUse[]>>({});
   /** The message whose new wording could not be sent; `error` says why. */
   failedEdit = $state<string | null>(null);
   readonly contextId: string;
@@ -111,6 +114,15 @@ export class OpenConversation extends Branch {
     return done;
   }
 
+  /** Answers whether a tool may run; a question that is over needs no answer. */
+  async answerTool(answer: ToolAnswer): Promise<void> {
+    const { reply } = this;
+    const id = reply?.question?.call.id;
+    if (!reply || id === undefined) return;
+    reply.question = null;
+    await this.backend.toolAnswer(id, answer).catch(() => undefined);
+  }
+
   async regenerate(messageId: string): Promise<boolean> {
     return this.run({ kind: 'regenerate', messageId });
   }
@@ -180,7 +192,8 @@ export class OpenConversation extends Branch {
     else if (event.kind === 'notice') reply.notice = event.error;
     else if (event.kind === 'started') this.begin(reply, event);
     else if (event.kind === 'care') this.care = event.card;
-    else this.end(reply, event.message, event.error);
+    else if (event.kind === 'ended') this.end(reply, event.message, event.error);
+    else reply.tool(event);
   }
 
   private begin(reply: Reply, event: Extract<ChatEvent, { kind: 'started' }>): void {
@@ -203,6 +216,7 @@ export class OpenConversation extends Branch {
   private end(reply: Reply, message: Message | null, error: ErrorBody | null): void {
     reply.flush();
     if (message) this.messages = [...this.messages, message];
+    if (message && reply.uses.length > 0) this.uses = { ...this.uses, [message.id]: reply.uses };
     this.error = error;
     this.reply = null;
     this.ended?.();

@@ -21,6 +21,7 @@ const BEFORE_THE_VAULT: Settings = {
   lockAfterMinutes: 0,
   lockOnSleep: false,
   lockWhenHidden: false,
+  toolRounds: 8,
   redaction: {
     emails: false,
     phones: false,

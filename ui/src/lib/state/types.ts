@@ -7,6 +7,15 @@ export type {
   ConnectionSetup,
 } from '../ipc/connections';
 export type {
+  Tool,
+  ToolAnswer,
+  ToolChoice,
+  ToolRule,
+  ToolServerDraft,
+  ToolServerView,
+  ToolUse,
+} from '../ipc/tools';
+export type {
   CrashInfo,
   LogLevel,
   LogLine,

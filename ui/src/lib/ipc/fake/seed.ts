@@ -135,6 +135,7 @@ export function settings(): Settings {
     lockAfterMinutes: 0,
     lockOnSleep: false,
     lockWhenHidden: false,
+    toolRounds: 8,
     redaction: {
       emails: false,
       phones: false,
