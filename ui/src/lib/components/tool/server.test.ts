@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { blankForm, draftOf, isWhole, laidOut, placeOf } from './server';
+import { laidOut } from '$lib/state/text';
+import { blankForm, draftOf, isWhole, placeOf } from './server';
 
 describe('the form of a server of tools', () => {
   it('gives each line of the arguments as one argument', () => {

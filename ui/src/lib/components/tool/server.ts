@@ -58,12 +58,3 @@ export function isWhole(draft: ToolServerDraft): boolean {
   const place = transport.kind === 'stdio' ? transport.command : transport.url;
   return draft.name !== '' && place !== '';
 }
-
-/** JSON on several lines; anything else as it is. */
-export function laidOut(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}
