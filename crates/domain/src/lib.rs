@@ -21,7 +21,7 @@ mod memory;
 mod message;
 mod model;
 mod network;
-mod operation;
+pub mod operation;
 mod phrase;
 mod preset;
 mod recall;

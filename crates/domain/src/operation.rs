@@ -174,40 +174,28 @@ pub fn glob_fits(pattern: &str, text: &str) -> bool {
 #[serde(default, rename_all = "camelCase")]
 pub struct OperationMetadata {
     /// Ids with what names them, in the order that they were found in.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<FoundId>,
     /// Ids of what was made.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
     /// Ids of what was changed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub updated: Vec<String>,
     /// Ids of what was deleted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<String>,
     /// What went from one status into another.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub status_changes: Vec<StatusChange>,
     /// Numbers of things.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<FoundCount>,
     /// What went wrong, as the tool says it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
     /// Answers that were selected.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub selected: Vec<FoundAnswer>,
     /// Answers that were deselected.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deselected: Vec<FoundAnswer>,
     /// Files that were read or written.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FoundFile>,
     /// What the user's own rules found.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<FoundValue>,
     /// There was more than is kept here, or the result was too large to be kept whole.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
 
@@ -411,12 +399,5 @@ mod tests {
         let kept = |kept| OperationSettings { kept, ..OperationSettings::default() }.check();
         assert!(kept(1).is_ok() && kept(1_000).is_ok() && kept(0).is_err() && kept(1_001).is_err());
         assert_eq!(serde_json::from_str::<OperationSettings>("{}").unwrap(), OperationSettings::default());
-    }
-
-    #[test]
-    fn metadata_without_a_find_is_an_empty_object() {
-        let none = OperationMetadata::default();
-        assert_eq!(serde_json::to_string(&none).unwrap(), "{}");
-        assert_eq!(serde_json::from_str::<OperationMetadata>("{}").unwrap(), none);
     }
 }

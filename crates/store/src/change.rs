@@ -34,13 +34,15 @@ pub enum Noun {
     AppState,
     /// Another program that uses the companions; the change's id is its name.
     Connection,
+    /// What tools did in a conversation; the change's id is the conversation's.
+    Operation,
     /// A server of tools, or what was decided of one of its tools.
     Tool,
 }
 
 impl Noun {
     /// Every noun.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Context,
         Self::Preset,
         Self::Conversation,
@@ -54,6 +56,7 @@ impl Noun {
         Self::State,
         Self::AppState,
         Self::Connection,
+        Self::Operation,
         Self::Tool,
     ];
 
@@ -74,6 +77,7 @@ impl Noun {
             Self::State => "value of the state",
             Self::AppState => "state of the app",
             Self::Connection => "connection",
+            Self::Operation => "operation",
             Self::Tool => "server of tools",
         }
     }

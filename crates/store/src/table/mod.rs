@@ -19,6 +19,7 @@ pub(crate) mod lifetime;
 mod message;
 pub(crate) mod message_page;
 pub(crate) mod model_file;
+mod operation;
 pub(crate) mod portion;
 mod preset;
 mod provider;

@@ -88,6 +88,7 @@ impl WriteHandle<'_> {
         let bytes = bytes(context_id.uuid());
         self.purge(Doomed::OfContext(context_id))?;
         self.forget_receipt_texts(context_id)?;
+        self.forget_operations(context_id)?;
         for sql in [
             "DELETE FROM context_revisions WHERE context_id = ?1",
             "DELETE FROM context_tags WHERE context_id = ?1",

@@ -11,6 +11,7 @@ mod figures;
 mod memory;
 mod notes;
 mod opening;
+mod operations;
 mod paging;
 mod portions;
 mod recalling;

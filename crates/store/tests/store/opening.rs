@@ -137,7 +137,7 @@ fn fixture(version: i64) -> PathBuf {
 }
 
 /// The versions of released schemas, and the present one.
-const RELEASED: [i64; 6] = [1, 2, 3, 4, 9, SCHEMA_VERSION];
+const RELEASED: [i64; 7] = [1, 2, 3, 4, 9, 11, SCHEMA_VERSION];
 
 /// A vault with something in every table.
 fn fill(store: &Store) {
@@ -168,6 +168,8 @@ fn fill(store: &Store) {
     // What came with schema 6.
     let receipt = crate::receipts::receipt(2, &revision, crate::receipts::blocks(&[1]));
     store.write(|write| write.put_receipt(context_id(1), &receipt)).unwrap();
+    // What came with schema 12.
+    store.write(|write| write.insert_operation(&crate::operations::operation(1, 1, "look"), 50)).unwrap();
 }
 
 /// What came with schema 2.
@@ -246,6 +248,7 @@ fn check_fixture(read: &ReadHandle<'_>, version: i64) -> Result<(), StoreError> 
     reply.vote = (version >= 2).then_some(Vote::Up);
     assert_eq!(read.path(message_id(3), 9)?, [message(1, None), reply, message(3, Some(2))]);
     assert_eq!(read.receipt(message_id(2))?.is_some(), version >= 6, "replies from before have no receipt");
+    assert_eq!(read.operation_tools(conversation_id(1))?.len(), usize::from(version >= 12));
     let found = read.search_messages(&SearchQuery { text: "grüße".into(), ..SearchQuery::default() })?;
     assert_eq!(found.iter().map(|hit| hit.message_id).collect::<Vec<_>>(), [message_id(2)]);
     assert_eq!(read.conversation(conversation_id(1))?.unwrap().message_count, 3);
