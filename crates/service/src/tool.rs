@@ -79,8 +79,8 @@ impl Service {
     /// # Errors
     /// The vault is locked or cannot be read.
     pub async fn tool_server_list(&self) -> Result<Vec<ToolServerView>, ServiceError> {
-        let read = |r: &ReadHandle<'_>| r.tool_servers()?.into_iter().map(|server| ToolServerView::read(r, server)).collect();
-        self.session()?.read(read).await
+        let session = self.session()?;
+        session.read(|r| r.tool_servers()?.into_iter().map(|server| ToolServerView::read(r, server)).collect()).await
     }
 
     /// Adds or changes a server of tools. What is secret of it is taken and never given back; one that runs is ended.
@@ -281,7 +281,7 @@ fn check(draft: &ToolServerDraft) -> Result<(), ServiceError> {
         }
     }
     let is_token = |token: &str| token.len() <= 16_384 && token.chars().all(|letter| letter.is_ascii_graphic());
-    if !draft.token.as_deref().is_none_or(is_token) {
+    if draft.token.as_deref().is_some_and(|token| !is_token(token)) {
         return refuse("token", "what was entered", "letters, digits and signs without spaces");
     }
     Ok(())

@@ -10,12 +10,11 @@ use crate::tool::Sink;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     ChatEvent, Context, ConversationId, ErrorBody, MessageId, MessageStatus, OperationDraft, OperationQuery, ProviderLocality,
-    RECENT_CONTEXT, Role, Tool, ToolAnswer, ToolChoice, ToolEnd, ToolRefusal, ToolRule, ToolSchema, ToolServer, ToolUse,
-    ToolVerdict, wire_names,
+    RECENT_CONTEXT, Role, Tool, ToolAnswer, ToolChoice, ToolEnd, ToolPermit, ToolRefusal, ToolRule, ToolSchema, ToolServer,
+    ToolUse, ToolVerdict, wire_names,
 };
 use evenkeel_prompt::{O200k, Prompt, TokenCounter};
 use evenkeel_provider::{ChatMessage, ChatRequest, ToolCall};
-use evenkeel_store::ReadHandle;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -77,11 +76,12 @@ impl Service {
             return Ok(Offered::default());
         }
         let (id, local_only) = (context.id, context.local_only);
-        let read = move |r: &ReadHandle<'_>| {
+        let read = session.read(move |r| {
             let choices = r.context_tools(id)?;
-            if choices.is_empty() { Ok((choices, Vec::new())) } else { Ok((choices, r.tool_servers()?)) }
-        };
-        let (choices, servers) = session.read(read).await?;
+            let servers = if choices.is_empty() { Vec::new() } else { r.tool_servers()? };
+            Ok((choices, servers))
+        });
+        let (choices, servers) = read.await?;
         let mut found = Vec::new();
         for ToolChoice { server_id, tool } in choices {
             let server = servers.iter().find(|server| server.id == server_id);
@@ -131,7 +131,7 @@ impl Service {
             (Some(Behind::Server(server, tool)), Ok(arguments)) => {
                 let known = self.live_tool(rounds, server, tool).await;
                 match known {
-                    Ok(Some(tool)) => self.asked_and_run(rounds, (server, &tool), &shown, arguments).await,
+                    Ok(Some(tool)) => self.asked_and_run(rounds, (server.as_ref(), &tool), &shown, arguments).await,
                     Ok(None) => Told(ToolEnd::Failed, format!("{} has no tool {tool} any more.", server.name)),
                     Err(error) => Told::failed(&error),
                 }
@@ -188,7 +188,7 @@ impl Service {
         let records = rounds.session.records(conversation);
         let read = records.read_beside(move |vault, r| {
             let in_conversation = r.is_tool_permitted(conversation, &fingerprint)?;
-            Ok(evenkeel_domain::ToolPermit { rule: vault.tool_rule(&fingerprint)?, in_conversation })
+            Ok(ToolPermit { rule: vault.tool_rule(&fingerprint)?, in_conversation })
         });
         Ok(read.await?.verdict(rounds.plan.is_attended))
     }
