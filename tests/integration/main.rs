@@ -27,6 +27,7 @@ mod mcp_process;
 mod memory;
 mod model_files;
 mod network;
+mod operation;
 mod package;
 mod paging;
 mod plugin;

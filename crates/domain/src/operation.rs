@@ -103,7 +103,8 @@ impl OperationQuery {
     /// The first that is outside, with field, value and range.
     pub fn check(&self) -> Result<(), FieldError> {
         number("limit", self.limit, 1, Self::MOST)?;
-        check_filter(self.tool_filter.as_deref())
+        let filter = self.tool_filter.as_deref().unwrap_or_default();
+        characters("toolFilter", filter, 0, OperationRule::PATTERN_CHARACTERS)
     }
 }
 
@@ -118,24 +119,19 @@ pub struct OperationPageQuery {
     pub page: u32,
     /// Operations on it, 1–50.
     pub page_size: u32,
-    /// The same as [`OperationQuery::tool_filter`].
-    pub tool_filter: Option<String>,
+    /// Only of the tool of this name.
+    pub tool_name: Option<String>,
 }
 
 impl OperationPageQuery {
-    /// Checks page and filter.
+    /// Checks page and number.
     ///
     /// # Errors
     /// The first that is outside, with field, value and range.
     pub fn check(&self) -> Result<(), FieldError> {
         number("page", self.page, 1, u32::MAX)?;
-        number("pageSize", self.page_size, 1, OperationQuery::MOST)?;
-        check_filter(self.tool_filter.as_deref())
+        number("pageSize", self.page_size, 1, OperationQuery::MOST)
     }
-}
-
-fn check_filter(filter: Option<&str>) -> Result<(), FieldError> {
-    filter.map_or(Ok(()), |filter| characters("toolFilter", filter, 0, OperationRule::PATTERN_CHARACTERS))
 }
 
 /// Whether a tool's name fits a filter: a part of it in either case, or with `*` and `?` the whole.

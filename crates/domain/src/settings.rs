@@ -60,8 +60,10 @@ pub struct Settings {
     /// The vault is locked when the main window is hidden or minimised.
     pub lock_when_hidden: bool,
     /// How often a model may ask for tools before it has to answer a message, 1–32.
+    #[serde(default = "tool_rounds")]
     pub tool_rounds: u32,
-    /// How long operations are kept, and what is taken out of them.
+    /// How long operations are kept, and what is taken out of them. Absent in archives of earlier versions.
+    #[serde(default)]
     pub operations: OperationSettings,
 }
 
@@ -90,6 +92,10 @@ impl Default for Settings {
             operations: OperationSettings::default(),
         }
     }
+}
+
+fn tool_rounds() -> u32 {
+    Settings::default().tool_rounds
 }
 
 impl Settings {

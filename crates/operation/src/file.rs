@@ -67,12 +67,11 @@ fn of_lines(text: &str, called: Option<&str>, found: &mut Found) {
         if let Some(name) = line.strip_prefix("[FILE]") {
             let (name, bytes) = listed(name.trim());
             found.file(name, bytes);
-        } else if let Some((path, (key, value))) = called.zip(line.split_once(':')) {
-            if is_size(key)
-                && let Ok(bytes) = value.trim().trim_end_matches("bytes").trim().parse()
-            {
-                found.file(bare(path), Some(bytes));
-            }
+        } else if let Some((path, (key, value))) = called.zip(line.split_once(':'))
+            && is_size(key)
+            && let Ok(bytes) = value.trim().trim_end_matches("bytes").trim().parse()
+        {
+            found.file(bare(path), Some(bytes));
         }
     }
 }

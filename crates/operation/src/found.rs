@@ -125,9 +125,11 @@ impl Found {
     /// A file. Its size counts wherever it is told.
     pub(crate) fn file(&mut self, path: &str, bytes: Option<u64>) {
         let path = shortened(path.trim());
+        if path.is_empty() {
+            return;
+        }
         if let Some(known) = self.metadata.files.iter_mut().find(|known| known.path == path) {
             known.bytes = bytes.or(known.bytes);
-        } else if path.is_empty() {
         } else if self.metadata.files.len() < MOST {
             self.metadata.files.push(FoundFile { path, bytes });
         } else {

@@ -67,6 +67,7 @@ pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
 pub use health::{BackupDrill, VaultHealth};
 pub use network::{NetworkPage, NetworkRequest};
+pub use operation::{OperationPage, OperationTool};
 pub use options::ServiceOptions;
 pub use plugin::PluginInfo;
 pub use scheduler::{ExpiringContext, JobStatus};

@@ -19,7 +19,9 @@ impl Service {
     /// A value is outside its range, or the vault cannot be written.
     pub async fn settings_save(&self, settings: Settings) -> Result<Settings, ServiceError> {
         settings.check()?;
+        crate::operation::check_rules(&settings.operations)?;
         let session = self.session()?;
+        let operations = session.settings().operations;
         let saved = session
             .write(move |w| {
                 // The context last used is the chat's to write: the page's copy of it may be old.
@@ -29,6 +31,9 @@ impl Service {
             })
             .await?;
         session.set_settings(saved.clone());
+        if saved.operations != operations {
+            self.keep_fewer_operations(&saved.operations).await?;
+        }
         self.engines().set_idle(idle_time(&saved));
         Ok(saved)
     }

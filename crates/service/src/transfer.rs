@@ -63,11 +63,7 @@ impl Service {
         let text = self.conversation_export(id, format).await?;
         let profile = self.profile_dir();
         let task = tokio::task::spawn_blocking(move || {
-            if is_inside(&path, &profile) {
-                let message =
-                    format!("{} is inside the profile folder, where the vault is; choose a place outside", path.display());
-                return Err(ErrorBody::new(ErrorCode::PlaceRefused, message).with("path", path.display()).into());
-            }
+            check_outside(&path, &profile)?;
             Ok(evenkeel_vault::write_durably(&path, text.as_bytes())?)
         });
         task.await.map_err(|error| ServiceError::internal("saving a conversation", &error))?
@@ -134,6 +130,15 @@ pub(crate) fn file_stem(title: &str) -> String {
     let stem: String = words.join(" ").chars().take(60).collect();
     let stem = stem.trim_matches(['.', ' ']);
     if stem.is_empty() { "conversation".to_owned() } else { stem.to_owned() }
+}
+
+/// Refuses a place in the profile folder.
+pub(crate) fn check_outside(path: &Path, profile: &Path) -> Result<(), ErrorBody> {
+    if !is_inside(path, profile) {
+        return Ok(());
+    }
+    let message = format!("{} is inside the profile folder, where the vault is; choose a place outside", path.display());
+    Err(ErrorBody::new(ErrorCode::PlaceRefused, message).with("path", path.display()))
 }
 
 /// Whether a file would lie in a folder, whatever links lead there.

@@ -5,10 +5,11 @@ use crate::bytes::hex;
 use crate::error::{FaultError, promise};
 use crate::scene::{Scene, TALK, context_id, conversation_id, message, message_id};
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL_NOPAD};
-use evenkeel_domain::DraftKey;
+use evenkeel_domain::{DraftKey, Operation, OperationId, OperationMetadata};
 use evenkeel_store::{Store, StoreError};
 use evenkeel_vault::Use;
 use rusqlite::Connection;
+use serde_json::Value;
 
 /// Stands in every text that is searched for.
 const MARKER: &str = "MARKERtourmaline";
@@ -105,11 +106,32 @@ fn mark(store: &Store) -> Result<(), FaultError> {
             one.reasoning = Some(MARKER.to_owned());
             write.insert_message(one)?;
         }
+        write.insert_operation(&operation(), 50)?;
         write.set_message_metadata(message_id(100), Some(&format!("{{\"{MARKER}\":1}}")))?;
         write.put_composer_draft(DraftKey::Conversation(conversation_id(TALK)), MARKER, crate::scene::at(5))?;
         write.put_composer_draft(DraftKey::Context(context_id()), MARKER, crate::scene::at(5))
     })?;
     Ok(())
+}
+
+/// What a tool did with the marker; it belongs to no message that could be named.
+fn operation() -> Operation {
+    let marked = || Value::String(MARKER.to_owned());
+    Operation {
+        id: OperationId::from(message_id(100).uuid()),
+        conversation_id: conversation_id(TALK),
+        context_id: context_id(),
+        message_id: None,
+        at: crate::scene::at(5),
+        query: MARKER.to_owned(),
+        source: MARKER.to_owned(),
+        tool_name: MARKER.to_owned(),
+        arguments: marked(),
+        result: marked(),
+        metadata: OperationMetadata { errors: vec![MARKER.to_owned()], ..OperationMetadata::default() },
+        duration_ms: 1,
+        error: None,
+    }
 }
 
 /// One way to forget.

@@ -2,7 +2,7 @@
 
 use crate::VaultError;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Marks a file that is being written; it is no trace of a vault, since nothing refers to it.
@@ -38,6 +38,40 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
         return written;
     }
     sync_folder(path)
+}
+
+/// The same for what comes piece by piece: `fill` is given what writes a piece.
+///
+/// # Errors
+/// [`VaultError::Io`] or that of `fill`; `path` then holds its old content, and no unfinished file is left.
+pub fn write_streamed<E: From<VaultError>>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), VaultError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let unfinished = unfinished_path(path);
+    let written = streamed(&unfinished, fill)
+        .and_then(|()| fs::rename(&unfinished, path).map_err(|e| VaultError::io("Writing", path, e).into()));
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished);
+        return written;
+    }
+    Ok(sync_folder(path)?)
+}
+
+fn streamed<E: From<VaultError>>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), VaultError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let failed = |e| VaultError::io("Writing", path, e);
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e).into()),
+        _ => {}
+    }
+    let file = private_file(OpenOptions::new().write(true).create_new(true), path).map_err(failed)?;
+    let mut file = BufWriter::new(file);
+    fill(&mut |piece| file.write_all(piece).map_err(failed))?;
+    let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
+    Ok(file.sync_all().map_err(failed)?)
 }
 
 /// Makes renames and removals in the folder of `path` durable.

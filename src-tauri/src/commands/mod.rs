@@ -14,6 +14,7 @@ pub mod job;
 pub mod memory;
 pub mod message;
 pub mod network;
+pub mod operation;
 pub mod plugin;
 pub mod preset;
 pub mod private;

@@ -61,6 +61,7 @@ enum Step {
 impl Service {
     pub(super) async fn expire(&self, run: &Run) -> Result<Option<String>, ServiceError> {
         let moment = run.moment;
+        self.end_transient().await?;
         let is_idle = run.session.read(move |r| Ok(steps(&r.lifetimes()?, &Notes::read(r)?, moment).is_empty())).await?;
         if is_idle {
             return Ok(None);

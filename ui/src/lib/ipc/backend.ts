@@ -6,6 +6,7 @@ import type { HealthBackend } from './health';
 import type { KeysBackend } from './keys';
 import type { LifeBackend } from './life';
 import type { MemoryBackend } from './memory';
+import type { OperationBackend } from './operations';
 import type * as T from './types';
 import type { ToolBackend } from './tools';
 import type { UpkeepBackend } from './upkeep';
@@ -28,6 +29,7 @@ export interface Backend
     KeysBackend,
     LifeBackend,
     MemoryBackend,
+    OperationBackend,
     ToolBackend,
     UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;

@@ -10,6 +10,7 @@ import type * as Health from './health';
 import type * as Keys from './keys';
 import type * as Life from './life';
 import type * as Memory from './memory';
+import type * as Operations from './operations';
 import type * as Tools from './tools';
 import type * as Window from './types';
 
@@ -104,6 +105,10 @@ export type Contract = Agreed<
     Read<Rust.Connection_Serialize, Connections.Connection>,
     Read<Rust.Access_Serialize, Connections.Access>,
     Read<Rust.ConnectionSetup, Connections.ConnectionSetup>,
+    Read<Rust.OperationPage_Serialize, Operations.OperationPage>,
+    Read<Rust.Operation_Serialize, Operations.Operation>,
+    Taken<Operations.OperationPageQuery, Rust.OperationPageQuery_Deserialize>,
+    Taken<Operations.OperationRule, Rust.OperationRule>,
     Read<Rust.ToolServerView_Serialize, Tools.ToolServerView>,
     Read<Rust.ToolServerTest_Serialize, Tools.ToolServerTest>,
     Read<Rust.ToolChoice, Tools.ToolChoice>,

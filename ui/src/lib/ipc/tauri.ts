@@ -11,6 +11,7 @@ import { connectionCalls } from './tauri-connections';
 import { diagnosisCalls } from './tauri-diagnosis';
 import { lifeCalls } from './tauri-life';
 import { memoryCalls } from './tauri-memory';
+import { operationCalls } from './tauri-operations';
 import { toolCalls } from './tauri-tools';
 import { whole } from './text';
 import type { ChatEvent, RestoreProgress, ShellEvents } from './types';
@@ -58,6 +59,7 @@ export function tauriBackend(): Backend {
     ...keyCalls(call),
     ...lifeCalls(call),
     ...memoryCalls(call),
+    ...operationCalls(call),
     ...connectionCalls(call),
     ...toolCalls(call),
     ...diagnosisCalls(call),

@@ -4,6 +4,7 @@ import type { CareCard } from './care';
 import type { LockSettings } from './keys';
 import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
+import type { OperationSettings } from './operations';
 import type { ToolEvent } from './tools';
 import type { UpkeepSettings } from './upkeep';
 
@@ -379,6 +380,7 @@ export interface Settings extends LockSettings, UpkeepSettings {
   toolRounds: number;
   /** Absent = nothing is taken out. */
   redaction: Redaction;
+  operations: OperationSettings;
 }
 
 export interface AppInfo {

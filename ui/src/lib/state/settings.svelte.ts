@@ -21,6 +21,7 @@ const BEFORE_THE_VAULT: Settings = {
   lockAfterMinutes: 0,
   lockOnSleep: false,
   lockWhenHidden: false,
+  operations: { kept: 50, transientSessions: 100, transientMinutes: 60, rules: [] },
   toolRounds: 8,
   redaction: {
     emails: false,

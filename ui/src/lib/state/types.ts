@@ -7,6 +7,14 @@ export type {
   ConnectionSetup,
 } from '../ipc/connections';
 export type {
+  FoundAnswer,
+  Operation,
+  OperationMetadata,
+  OperationRule,
+  OperationSettings,
+  StatusChange,
+} from '../ipc/operations';
+export type {
   Tool,
   ToolAnswer,
   ToolChoice,

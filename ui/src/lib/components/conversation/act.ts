@@ -8,6 +8,7 @@ export type ConversationAct =
   | 'unarchive'
   | 'statistics'
   | 'memory'
+  | 'operations'
   | 'export'
   | 'envelopes'
   | 'delete'

@@ -33,7 +33,9 @@ export function seedLife(world: World): void {
   if (letter) letter.tags = ['home', 'letters'];
   const lost = world.talk(first.id, 'Something I deleted', 1);
   lost.deletedAt = inHours(-3);
-  world.conversation(mine.at(-1)?.id ?? '').lastActivityAt = world.now();
+  const newest = world.conversation(mine.at(-1)?.id ?? '');
+  newest.lastActivityAt = world.now();
+  world.operations.seed(world, newest.id);
 }
 
 /** A conversation whose last answer rests on older messages. */

@@ -24,6 +24,7 @@ import { keyCalls, type FakeKeys } from './keys';
 import { memoryCalls } from './memory';
 import { modelCalls, SMALL } from './models';
 import { narrowed } from './narrow';
+import { operationCalls } from './operations';
 import { presetCalls } from './presets';
 import { searchCalls } from './search';
 import { trashCalls } from './trash';
@@ -183,6 +184,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...providerCalls(world, open),
     ...modelCalls(world, open),
     ...memoryCalls(world, open),
+    ...operationCalls(world, open),
     ...connectionCalls(world, open),
     ...toolCalls(world, open),
     ...diagnosisCalls(world, open),

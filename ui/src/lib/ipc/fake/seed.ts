@@ -135,6 +135,7 @@ export function settings(): Settings {
     lockAfterMinutes: 0,
     lockOnSleep: false,
     lockWhenHidden: false,
+    operations: { kept: 50, transientSessions: 100, transientMinutes: 60, rules: [] },
     toolRounds: 8,
     redaction: {
       emails: false,

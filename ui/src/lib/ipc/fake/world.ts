@@ -15,6 +15,7 @@ import { FakeTools } from './tools';
 import { FakeDiagnosis } from './diagnosis';
 import { FakeMemory } from './memory';
 import { SMALL } from './models';
+import { FakeOperations } from './operations';
 import { at, contextOf, expiry, presets, providers, settings } from './seed';
 
 /** Everything the in-memory backend remembers. */
@@ -45,6 +46,8 @@ export class World {
   readonly connections = new FakeConnections();
   readonly tools = new FakeTools();
   readonly diagnosis = new FakeDiagnosis();
+  /** What tools did. */
+  readonly operations = new FakeOperations();
   engineModels: ModelInfo[] = [SMALL];
   /** Where the files behind added models are, by name. */
   readonly modelPaths = new Map<string, string>();
