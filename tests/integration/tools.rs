@@ -322,3 +322,37 @@ async fn a_context_for_this_machine_alone_gets_no_tools_from_elsewhere_and_the_e
     world.use_engine().await;
     assert_eq!(offered().await, Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_tool_did_is_in_the_record_and_the_model_answers_from_it() {
+    let Files { world, context, folder } = with_files().await;
+    let file = folder.join("plan.md");
+    world.server.push(calls(&[("write_file", json!({"path": file, "content": "Sleep on it."}))]));
+    world.server.push(Answer::reply(&["It is written."]));
+    let events = say(&world, new_message(context.id, None, "Write the plan."), ToolAnswer::Once).await;
+    let conversation = started(&events).0.id;
+    let reply = ended(&events).0.unwrap();
+    let recorded = world.service.operation_recent(OperationQuery::new(conversation)).await.unwrap();
+    let [operation] = &recorded[..] else { panic!("{recorded:?}") };
+    assert_eq!((operation.tool_name.as_str(), operation.source.as_str(), &operation.error), ("write_file", "Notes", &None));
+    assert_eq!((operation.message_id, operation.query.as_str()), (Some(reply.id), "Write the plan."));
+    assert_eq!(operation.arguments["content"], "Sleep on it.");
+    let files: Vec<&str> = operation.metadata.files.iter().map(|found| found.path.as_str()).collect();
+    assert_eq!(files, [file.to_str().unwrap()]);
+
+    // It is asked without a question to the user, and knows nothing of another conversation.
+    world.server.push(calls(&[(RECENT_CONTEXT, json!({"limit": 3, "session_id": "another"}))]));
+    world.server.push(Answer::reply(&["I wrote plan.md."]));
+    let asked = new_message(context.id, Some(conversation), "What did you just write?");
+    let events = say(&world, asked, ToolAnswer::Deny).await;
+    assert_eq!(questions(&events).len(), 0);
+    let results = told(&world);
+    assert!(results[0].contains("plan.md") && results[0].contains("write_file"), "{results:?}");
+    assert_eq!(ended(&events).0.unwrap().content, "I wrote plan.md.");
+    let named = |request: &Value| request["tools"].to_string().contains(RECENT_CONTEXT);
+    let requests = world.server.take_requests();
+    assert_eq!(requests.iter().map(named).collect::<Vec<_>>(), [false, false, true, true]);
+    world.server.push(Answer::reply(&["Hello."]));
+    say(&world, new_message(context.id, None, "Hello."), ToolAnswer::Deny).await;
+    assert!(!named(&world.server.take_requests()[0]), "a new conversation has no operations");
+}

@@ -29,6 +29,8 @@ const MOST_SPARE: u32 = 24_000;
 const LEAST_SPARE: u32 = 256;
 /// Most characters of a result that the window is told at once.
 const MOST_SHOWN: usize = 100_000;
+/// Most characters of what is told of earlier operations.
+const MOST_RECENT: usize = 16_000;
 /// Said to a model that may ask for tools no more.
 const NO_MORE: &str = "[Note from the app, not from the user. No further tools can be used for this message. Answer now.]";
 
@@ -76,12 +78,12 @@ impl Service {
             return Ok(Offered::default());
         }
         let (id, local_only) = (context.id, context.local_only);
-        let read = session.read(move |r| {
-            let choices = r.context_tools(id)?;
-            let servers = if choices.is_empty() { Vec::new() } else { r.tool_servers()? };
-            Ok((choices, servers))
+        let read = session.records(conversation).read_beside(move |vault, r| {
+            let choices = vault.context_tools(id)?;
+            let servers = if choices.is_empty() { Vec::new() } else { vault.tool_servers()? };
+            Ok((choices, servers, !r.operations(conversation, (0, 1), |_| true)?.is_empty()))
         });
-        let (choices, servers) = read.await?;
+        let (choices, servers, has_operations) = read.await?;
         let mut found = Vec::new();
         for ToolChoice { server_id, tool } in choices {
             let server = servers.iter().find(|server| server.id == server_id);
@@ -91,8 +93,7 @@ impl Service {
             }
         }
         // Where nothing is recorded, there is nothing to ask for.
-        let recent = self.operation_recent(OperationQuery { limit: 1, ..OperationQuery::new(conversation) }).await;
-        Ok(Offered::of(found, recent.is_ok_and(|recent| !recent.is_empty())))
+        Ok(Offered::of(found, has_operations))
     }
 
     /// Runs what a model has asked for; the request that tells it of the results. `None` where the reply is over.
@@ -266,8 +267,9 @@ impl Service {
             query.limit = u32::try_from(limit).unwrap_or(u32::MAX).clamp(1, OperationQuery::MOST);
         }
         query.tool_filter = arguments.get("tool_filter").and_then(Value::as_str).map(str::to_owned);
-        match self.operation_recent(query).await {
-            Ok(found) => Told(ToolEnd::Done, serde_json::to_string(&found).unwrap_or_default()),
+        match self.operation_text(query, MOST_RECENT).await {
+            Ok(text) if text.is_empty() => Told(ToolEnd::Done, "No tool has done anything that fits.".to_owned()),
+            Ok(text) => Told(ToolEnd::Done, text),
             Err(error) => Told::failed(&error),
         }
     }

@@ -15,6 +15,7 @@ import { Branch } from './branch.svelte';
 import { ComposerDraft } from './draft.svelte';
 import { Reply, type ShownUse } from './reply.svelte';
 import { MESSAGE_BYTES, sendable, tooLong } from './text';
+import { usesOf } from './uses';
 
 const METER_MILLIS = 300;
 const LATE_END_MILLIS = 1_500;
@@ -27,7 +28,7 @@ export class OpenConversation extends Branch {
   care = $state.raw<CareCard | null>(null);
   /** The wordings of messages that are being edited, by message. */
   edits = $state.raw<Record<string, string>>({});
-  /** What tools did for replies that were written while this was open, by message. */
+  /** What tools did for replies, by message; of what the user did not let them do, only what was seen here. */
   uses = $state.raw<Record<string, ShownUse[]>>({});
   /** The message whose new wording could not be sent; `error` says why. */
   failedEdit = $state<string | null>(null);
@@ -41,10 +42,13 @@ export class OpenConversation extends Branch {
   /** Counts the questions to the meter: an answer to an older one is not shown. */
   private asked = 0;
   private ended: (() => void) | null = null;
+  /** The small window may not read the record. */
+  private readonly isMain: boolean;
 
   constructor(backend: Backend, contextId: string, id: string | null = null, keepDraft = false) {
     super(backend, id);
     this.contextId = contextId;
+    this.isMain = keepDraft;
     const key = id === null ? { context: contextId } : { conversation: id };
     this.composer = new ComposerDraft(backend, key, keepDraft);
   }
@@ -59,11 +63,13 @@ export class OpenConversation extends Branch {
 
   override async load(): Promise<void> {
     await super.load();
+    void this.recollect();
     await this.composer.restore();
   }
 
   override place(view: ConversationView, messageId: string): void {
     super.place(view, messageId);
+    void this.recollect();
     void this.composer.restore();
   }
 
@@ -71,6 +77,16 @@ export class OpenConversation extends Branch {
     super.drop();
     if (this.meterTimer !== null) clearTimeout(this.meterTimer);
     this.composer.drop();
+  }
+
+  /** Reads from the record what tools did; a conversation is shown all the same without. */
+  private async recollect(): Promise<void> {
+    const { id } = this;
+    if (id === null || !this.isMain) return;
+    const page = { page: 1, pageSize: 50, toolName: null };
+    const read = this.backend.operationList({ conversationId: id, ...page });
+    const found = await read.catch(() => null);
+    if (found) this.uses = { ...usesOf(found.operations), ...this.uses };
   }
 
   /** Whether something was typed here that is nowhere else. */
