@@ -28,10 +28,13 @@ impl Rules {
     /// # Errors
     /// A path is no JSONPath, or could take long: more than one `..`, one filter, four commas, or a `$` within.
     pub fn read(rules: &[OperationRule]) -> Result<Self, FieldError> {
-        let read = |rule: &OperationRule| {
-            Ok(Rule { name: rule.name.clone(), tools: rule.tool_pattern.trim().to_lowercase(), path: path(rule)? })
-        };
-        Ok(Self(rules.iter().map(read).collect::<Result<_, FieldError>>()?))
+        Ok(Self(rules.iter().map(Rule::read).collect::<Result<_, _>>()?))
+    }
+
+    /// Reads rules that were checked when they were saved; one that cannot be read any more finds nothing.
+    #[must_use]
+    pub fn saved(rules: &[OperationRule]) -> Self {
+        Self(rules.iter().filter_map(|rule| Rule::read(rule).ok()).collect())
     }
 
     /// What the rules for a tool find in a result, each value as JSON.
@@ -57,6 +60,12 @@ impl Rules {
                 found.value(&rule.name, value);
             }
         }
+    }
+}
+
+impl Rule {
+    fn read(rule: &OperationRule) -> Result<Self, FieldError> {
+        Ok(Self { name: rule.name.clone(), tools: rule.tool_pattern.trim().to_lowercase(), path: path(rule)? })
     }
 }
 

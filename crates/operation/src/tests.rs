@@ -238,4 +238,6 @@ fn a_rule_that_cannot_be_read_or_could_take_long_is_refused_when_it_is_saved() {
     {
         assert!(Rules::read(&[rule("r", "*", path)]).is_ok(), "{path}");
     }
+    let saved = Rules::saved(&[rule("bad", "*", "$..*..*"), rule("good", "*", "$.a")]);
+    assert_eq!(saved.values("any", &json!({"a": [1]})), ["[1]"], "one that cannot be read does not cost the others");
 }

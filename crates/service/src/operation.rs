@@ -39,9 +39,7 @@ impl Service {
         let (redactor, id) = (before_storing(&session), OperationId::from_parts(now, self.random()));
         let rules = settings.rules.clone();
         let operation = blocking("looking through a result", move || {
-            // Rules were read when they were saved; those that cannot be read now find nothing.
-            let rules = Rules::read(&rules).unwrap_or_default();
-            Ok(opened.redacted(redactor.as_ref()).recorded(id, now, &rules))
+            Ok(opened.redacted(redactor.as_ref()).recorded(id, now, &Rules::saved(&rules)))
         })
         .await?;
         let kept = operation.clone();
@@ -74,7 +72,8 @@ impl Service {
     /// As [`Service::operation_recent`].
     pub async fn operation_text(&self, query: OperationQuery, most_characters: usize) -> Result<String, ServiceError> {
         let operations = self.operation_recent(query).await?;
-        let redactor = before_sending(&self.session()?);
+        let session = self.session()?;
+        let redactor = before_sending(&session);
         let wording = move || {
             let operations: Vec<_> = operations.into_iter().map(|one| record::told(one, redactor.as_ref())).collect();
             Ok(recent(&operations, most_characters))

@@ -184,6 +184,19 @@ export const commands = {
 	messageVote: (id: MessageId, vote: Vote | null) => typedError<Message_Serialize, ErrorBody>(__TAURI_INVOKE("message_vote", { id, vote })),
 	/**  The newest requests of this process, of one context or of all. */
 	networkList: (contextId: ContextId | null, limit: number) => typedError<NetworkPage_Serialize, ErrorBody>(__TAURI_INVOKE("network_list", { contextId, limit })),
+	/**  Forgets what tools did in a conversation. */
+	operationClear: (conversationId: ConversationId) => typedError<null, ErrorBody>(__TAURI_INVOKE("operation_clear", { conversationId })),
+	/**  One operation, whole. */
+	operationGet: (conversationId: ConversationId, id: OperationId) => typedError<Operation_Serialize, ErrorBody>(__TAURI_INVOKE("operation_get", { conversationId, id })),
+	/**  A page of what tools did in a conversation, the newest first; long results come as their beginnings. */
+	operationList: (query: OperationPageQuery_Deserialize) => typedError<OperationPage_Serialize, ErrorBody>(__TAURI_INVOKE("operation_list", { query })),
+	/**
+	 *  Lets the user choose a file for the operations of a conversation, or of all, and writes them there as JSON Lines;
+	 *  gives its path, or `null` if the dialog was closed.
+	 */
+	operationSave: (conversationId: ConversationId | null) => typedError<string | null, ErrorBody>(__TAURI_INVOKE("operation_save", { conversationId })),
+	/**  What a rule finds in a result, each value as JSON. */
+	operationTryRule: (rule: OperationRule, result: string) => typedError<string[], ErrorBody>(__TAURI_INVOKE("operation_try_rule", { rule, result })),
 	/**  Begins a conversation that is never written to disk. */
 	privateBegin: (contextId: ContextId, title: string) => typedError<Conversation_Serialize, ErrorBody>(__TAURI_INVOKE("private_begin", { contextId, title })),
 	/**  Ends a private conversation; nothing of it is left. */
@@ -1951,6 +1964,68 @@ export type ForgetReport_Serialize = {
 	left: string[],
 };
 
+/**  An answer of a survey. */
+export type FoundAnswer = FoundAnswer_Serialize | FoundAnswer_Deserialize;
+
+/**  An answer of a survey. */
+export type FoundAnswer_Deserialize = {
+	/**  Its id, where it has one. */
+	id?: string | null,
+	/**  Its text, where it is told. */
+	text?: string | null,
+};
+
+/**  An answer of a survey. */
+export type FoundAnswer_Serialize = {
+	/**  Its id, where it has one. */
+	id: string | null,
+	/**  Its text, where it is told. */
+	text: string | null,
+};
+
+/**  A number of things. */
+export type FoundCount = {
+	/**  What is counted: the key that it stood under. */
+	name: string,
+	/**  How many. */
+	count: number | null,
+};
+
+/**  A file. */
+export type FoundFile = FoundFile_Serialize | FoundFile_Deserialize;
+
+/**  A file. */
+export type FoundFile_Deserialize = {
+	/**  Its path as the tool names it. */
+	path: string,
+	/**  Its size in bytes, where it is told. */
+	bytes?: number | null,
+};
+
+/**  A file. */
+export type FoundFile_Serialize = {
+	/**  Its path as the tool names it. */
+	path: string,
+	/**  Its size in bytes, where it is told. */
+	bytes: number | null,
+};
+
+/**  An id, and what names it. */
+export type FoundId = {
+	/**  The key that it stood under; `text` for one in a text. */
+	key: string,
+	/**  The id. */
+	id: string,
+};
+
+/**  What a rule of the user found. */
+export type FoundValue = {
+	/**  The rule's name. */
+	rule: string,
+	/**  The value. */
+	value: unknown,
+};
+
 /**  One place to turn to. */
 export type Helpline = {
 	/**  ISO 3166 code of the region, empty = everywhere. */
@@ -2492,7 +2567,9 @@ export type Noun =
 /**  What the app remembers of itself, such as its running time; the change's id is the key. */
 "appState" | 
 /**  Another program that uses the companions; the change's id is its name. */
-"connection";
+"connection" | 
+/**  What tools did in a conversation; the change's id is the conversation's. */
+"operation";
 
 /**  What kind of model is offered at first run. */
 export type OfferKind = 
@@ -2504,6 +2581,230 @@ export type OfferKind =
 "recommended" | 
 /**  A cloud provider with a key. */
 "cloud";
+
+/**  One execution of a tool. It belongs to one conversation, and no other reads it. */
+export type Operation = Operation_Serialize | Operation_Deserialize;
+
+/**  Names an operation. */
+export type OperationId = string;
+
+/**  What matters of an operation, as far as it could be found. Each list has a bound. */
+export type OperationMetadata = OperationMetadata_Serialize | OperationMetadata_Deserialize;
+
+/**  What matters of an operation, as far as it could be found. Each list has a bound. */
+export type OperationMetadata_Deserialize = {
+	/**  Ids with what names them, in the order that they were found in. */
+	ids?: FoundId[],
+	/**  Ids of what was made. */
+	created?: string[],
+	/**  Ids of what was changed. */
+	updated?: string[],
+	/**  Ids of what was deleted. */
+	deleted?: string[],
+	/**  What went from one status into another. */
+	statusChanges?: StatusChange_Deserialize[],
+	/**  Numbers of things. */
+	counts?: FoundCount[],
+	/**  What went wrong, as the tool says it. */
+	errors?: string[],
+	/**  Answers that were selected. */
+	selected?: FoundAnswer_Deserialize[],
+	/**  Answers that were deselected. */
+	deselected?: FoundAnswer_Deserialize[],
+	/**  Files that were read or written. */
+	files?: FoundFile_Deserialize[],
+	/**  What the user's own rules found. */
+	values?: FoundValue[],
+	/**  There was more than is kept here, or the result was too large to be kept whole. */
+	isCut?: boolean,
+};
+
+/**  What matters of an operation, as far as it could be found. Each list has a bound. */
+export type OperationMetadata_Serialize = {
+	/**  Ids with what names them, in the order that they were found in. */
+	ids: FoundId[],
+	/**  Ids of what was made. */
+	created: string[],
+	/**  Ids of what was changed. */
+	updated: string[],
+	/**  Ids of what was deleted. */
+	deleted: string[],
+	/**  What went from one status into another. */
+	statusChanges: StatusChange_Serialize[],
+	/**  Numbers of things. */
+	counts: FoundCount[],
+	/**  What went wrong, as the tool says it. */
+	errors: string[],
+	/**  Answers that were selected. */
+	selected: FoundAnswer_Serialize[],
+	/**  Answers that were deselected. */
+	deselected: FoundAnswer_Serialize[],
+	/**  Files that were read or written. */
+	files: FoundFile_Serialize[],
+	/**  What the user's own rules found. */
+	values: FoundValue[],
+	/**  There was more than is kept here, or the result was too large to be kept whole. */
+	isCut: boolean,
+};
+
+/**  A page of operations. */
+export type OperationPage = OperationPage_Serialize | OperationPage_Deserialize;
+
+/**  Which part of a conversation's operations is shown, the newest first. */
+export type OperationPageQuery = OperationPageQuery_Serialize | OperationPageQuery_Deserialize;
+
+/**  Which part of a conversation's operations is shown, the newest first. */
+export type OperationPageQuery_Deserialize = {
+	/**  The conversation. */
+	conversationId: ConversationId,
+	/**  Page, counted from 1. */
+	page: number,
+	/**  Operations on it, 1–50. */
+	pageSize: number,
+	/**  Only of the tool of this name. */
+	toolName?: string | null,
+};
+
+/**  Which part of a conversation's operations is shown, the newest first. */
+export type OperationPageQuery_Serialize = {
+	/**  The conversation. */
+	conversationId: ConversationId,
+	/**  Page, counted from 1. */
+	page: number,
+	/**  Operations on it, 1–50. */
+	pageSize: number,
+	/**  Only of the tool of this name. */
+	toolName: string | null,
+};
+
+/**  A page of operations. */
+export type OperationPage_Deserialize = {
+	/**  The operations, the newest first. */
+	operations: Operation_Deserialize[],
+	/**  Those of them whose arguments or result are longer than shown here. */
+	shortened: OperationId[],
+	/**  How many there are on all pages. */
+	totalCount: number,
+	/**  All tools of the conversation, whichever is asked for. */
+	tools: OperationTool[],
+};
+
+/**  A page of operations. */
+export type OperationPage_Serialize = {
+	/**  The operations, the newest first. */
+	operations: Operation_Serialize[],
+	/**  Those of them whose arguments or result are longer than shown here. */
+	shortened: OperationId[],
+	/**  How many there are on all pages. */
+	totalCount: number,
+	/**  All tools of the conversation, whichever is asked for. */
+	tools: OperationTool[],
+};
+
+/**  A rule of the user: what to take out of the results of some tools. */
+export type OperationRule = {
+	/**  What the values are called, 1–60 characters; each rule has another name. */
+	name: string,
+	/**  Which tools it is for, 1–120 characters, in either case: `*` stands for any characters, `?` for one. */
+	toolPattern: string,
+	/**  Where the values are in the result: a JSONPath of 1–200 characters. */
+	path: string,
+};
+
+/**  How long operations are kept, and the user's own rules. */
+export type OperationSettings = OperationSettings_Serialize | OperationSettings_Deserialize;
+
+/**  How long operations are kept, and the user's own rules. */
+export type OperationSettings_Deserialize = {
+	/**  Newest operations that a conversation keeps, 1–1,000. */
+	kept?: number,
+	/**  Transient sessions whose operations are kept, 1–10,000; of those beyond, the longest unused ones go. */
+	transientSessions?: number,
+	/**  Minutes after which the operations of a transient session go that nobody uses, 1–10,080; 0 = never. */
+	transientMinutes?: number,
+	/**  The user's own rules, at most 50. */
+	rules?: OperationRule[],
+};
+
+/**  How long operations are kept, and the user's own rules. */
+export type OperationSettings_Serialize = {
+	/**  Newest operations that a conversation keeps, 1–1,000. */
+	kept: number,
+	/**  Transient sessions whose operations are kept, 1–10,000; of those beyond, the longest unused ones go. */
+	transientSessions: number,
+	/**  Minutes after which the operations of a transient session go that nobody uses, 1–10,080; 0 = never. */
+	transientMinutes: number,
+	/**  The user's own rules, at most 50. */
+	rules: OperationRule[],
+};
+
+/**  A tool that was used in a conversation. */
+export type OperationTool = {
+	/**  Its name. */
+	name: string,
+	/**  How often it was used, as far as that is kept. */
+	count: number,
+};
+
+/**  One execution of a tool. It belongs to one conversation, and no other reads it. */
+export type Operation_Deserialize = {
+	/**  Its id. */
+	id: OperationId,
+	/**  The conversation. */
+	conversationId: ConversationId,
+	/**  The context that used the tool. */
+	contextId: ContextId,
+	/**  The reply that it belongs to; `None` where there is none. */
+	messageId?: MessageId | null,
+	/**  When it ended. */
+	at: string,
+	/**  What the user had asked. */
+	query: string,
+	/**  Which server the tool is of. */
+	source: string,
+	/**  The tool. */
+	toolName: string,
+	/**  What it was called with. */
+	arguments: unknown,
+	/**  What it answered: text that is JSON is parsed. */
+	result: unknown,
+	/**  What matters of it. */
+	metadata: OperationMetadata_Deserialize,
+	/**  How long it took, in milliseconds. */
+	durationMs: number,
+	/**  Why it failed; `None` where it did not. */
+	error?: ErrorBody | null,
+};
+
+/**  One execution of a tool. It belongs to one conversation, and no other reads it. */
+export type Operation_Serialize = {
+	/**  Its id. */
+	id: OperationId,
+	/**  The conversation. */
+	conversationId: ConversationId,
+	/**  The context that used the tool. */
+	contextId: ContextId,
+	/**  The reply that it belongs to; `None` where there is none. */
+	messageId: MessageId | null,
+	/**  When it ended. */
+	at: string,
+	/**  What the user had asked. */
+	query: string,
+	/**  Which server the tool is of. */
+	source: string,
+	/**  The tool. */
+	toolName: string,
+	/**  What it was called with. */
+	arguments: unknown,
+	/**  What it answered: text that is JSON is parsed. */
+	result: unknown,
+	/**  What matters of it. */
+	metadata: OperationMetadata_Serialize,
+	/**  How long it took, in milliseconds. */
+	durationMs: number,
+	/**  Why it failed; `None` where it did not. */
+	error: ErrorBody | null,
+};
 
 /**  What a block's text comes from. */
 export type Origin = 
@@ -3720,6 +4021,8 @@ export type Settings_Deserialize = {
 	lockOnSleep: boolean,
 	/**  The vault is locked when the main window is hidden or minimised. */
 	lockWhenHidden: boolean,
+	/**  How long operations are kept, and what is taken out of them. Absent in archives of earlier versions. */
+	operations?: OperationSettings_Deserialize,
 };
 
 /**  All settings; each has a default, and the whole is written at once. */
@@ -3760,6 +4063,8 @@ export type Settings_Serialize = {
 	lockOnSleep: boolean,
 	/**  The vault is locked when the main window is hidden or minimised. */
 	lockWhenHidden: boolean,
+	/**  How long operations are kept, and what is taken out of them. Absent in archives of earlier versions. */
+	operations: OperationSettings_Serialize,
 };
 
 /**  A way into the vault that there is. */
@@ -3878,6 +4183,29 @@ export type StateValue_Serialize = {
 	conflictsWithId: StateValueId | null,
 	/**  It never held: the model read it, but a value that is pinned or the user's own stands against it. */
 	isSuggestion: boolean,
+};
+
+/**  A change of a status. */
+export type StatusChange = StatusChange_Serialize | StatusChange_Deserialize;
+
+/**  A change of a status. */
+export type StatusChange_Deserialize = {
+	/**  The id of what changed, where it is known. */
+	id?: string | null,
+	/**  The status before, where it is known. */
+	from?: string | null,
+	/**  The status since. */
+	to: string,
+};
+
+/**  A change of a status. */
+export type StatusChange_Serialize = {
+	/**  The id of what changed, where it is known. */
+	id: string | null,
+	/**  The status before, where it is known. */
+	from: string | null,
+	/**  The status since. */
+	to: string,
 };
 
 /**  The strategy of a context: `{"type":"plugin","pluginId":"std-summarization-strategy","config":{"threshold":20}}`. */
