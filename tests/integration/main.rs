@@ -45,6 +45,7 @@ mod secrecy;
 mod sharing;
 mod support;
 mod title;
+mod tools;
 mod trash;
 mod vault;
 mod window;

@@ -1,6 +1,6 @@
 //! What passes between the window and the chat service.
 
-use crate::{CareCard, ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId};
+use crate::{CareCard, ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId, ToolEnd, ToolUse};
 use serde::{Deserialize, Serialize};
 
 /// A wish to have an answer.
@@ -71,6 +71,29 @@ pub enum ChatEvent {
     Notice {
         /// Key of the sentence to show, with an error's code where one stands behind it.
         error: ErrorBody,
+    },
+    /// A tool may run only if the user says so; the model waits for the answer.
+    ToolQuestion {
+        /// What is to be run; its id names the question.
+        call: ToolUse,
+        /// What the tool does, in its server's words.
+        description: String,
+        /// The whole command or the address of the server.
+        place: String,
+    },
+    /// A tool has begun to run.
+    ToolBegan {
+        /// What runs.
+        call: ToolUse,
+    },
+    /// A call of a tool is over, and with it the question about it.
+    ToolEnded {
+        /// The call.
+        call: ToolUse,
+        /// How it ended.
+        end: ToolEnd,
+        /// What it gave, or why it did not run.
+        result: String,
     },
     /// The reply is on disk. `message.status` tells whether it is whole; `error` why it is not.
     Ended {

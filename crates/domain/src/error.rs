@@ -71,6 +71,8 @@ codes! {
     ProviderMalformed = "provider_malformed",
     /// An address that may not be called (plain http beyond this machine, link-local, metadata).
     ProviderAddressRefused = "provider_address_refused",
+    /// A server of tools could not be reached, or did not do what it was asked; `details.server` names it.
+    ToolFailed = "tool_failed",
     /// The engine could not be started.
     EngineUnavailable = "engine_unavailable",
     /// The engine stopped; it is started again at the next message.

@@ -30,6 +30,7 @@ impl ErrorCode {
             Self::ProviderBrokenOff => "What had arrived is kept; regenerate the reply to have it whole.",
             Self::ProviderMalformed => "Check that the address and the kind of provider belong together.",
             Self::ProviderAddressRefused => "Use an https address, or http on this machine only.",
+            Self::ToolFailed => "Test the server in Settings, Tools; its last words are in the message.",
             Self::EngineUnavailable => "Start Evenkeel again; if it stays so, install it again.",
             Self::EngineCrashed => "Send the message again; if it happens often, choose a smaller model.",
             Self::ModelFileInvalid => "Download the file again, or choose a GGUF file of a chat model.",

@@ -76,6 +76,8 @@ uuid_id!(/// Names a message.
     MessageId, "message");
 uuid_id!(/// Names a provider.
     ProviderId, "provider");
+uuid_id!(/// Names a server of tools.
+    ToolServerId, "tool server");
 uuid_id!(/// Names a summary.
     SummaryId, "summary");
 uuid_id!(/// Names a value of a conversation's state.

@@ -32,6 +32,7 @@ mod search;
 mod settings;
 mod strategy;
 mod tag;
+mod tool;
 mod trash;
 
 pub use advice::{Advice, AdviceKind, PersonaField, advise, advise_reply, longest_reply};
@@ -49,7 +50,7 @@ pub use follow_up::{FollowUp, FollowUpSignal, HistoryNeed};
 pub use history::recommended_max_history_tokens;
 pub use id::{
     ContextId, ConversationId, IdError, MessageId, ModelFileId, OperationId, PresetId, ProviderId, RevisionId, StateValueId,
-    SummaryId,
+    SummaryId, ToolServerId,
 };
 pub use job::{Job, JobEnd, JobResult};
 pub use lifetime::{
@@ -82,6 +83,10 @@ pub use strategy::{
     StandardStrategy, StrategyChoice, StrategySource, SummarySettings, WindowSettings, WorkModel,
 };
 pub use tag::{checked_tags, folded};
+pub use tool::{
+    RECENT_CONTEXT, Tool, ToolAnswer, ToolChoice, ToolEnd, ToolPermit, ToolRefusal, ToolRule, ToolSchema, ToolServer,
+    ToolTransport, ToolUse, ToolVerdict, wire_names,
+};
 pub use trash::{KindSize, TrashId, TrashItem, TrashSummary, VaultStatistics};
 
 #[cfg(test)]

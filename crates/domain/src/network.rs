@@ -23,6 +23,8 @@ pub enum RequestPurpose {
     Models,
     /// The search for servers on this machine.
     Detection,
+    /// A server of tools.
+    Tool,
     /// Everything else of the built-in engine: health, tokens.
     Engine,
 }

@@ -87,6 +87,8 @@ pub enum Origin {
     },
     /// The user's goals.
     Goals,
+    /// The tools that the model was told of, as JSON. They stand in a field of their own and not among the messages.
+    Tools,
     /// The context provider or strategy of that name.
     Provider {
         /// Its name.

@@ -59,6 +59,9 @@ pub struct Settings {
     pub lock_on_sleep: bool,
     /// The vault is locked when the main window is hidden or minimised.
     pub lock_when_hidden: bool,
+    /// How often a model may ask for tools before it has to answer a message, 1–32.
+    #[serde(default = "tool_rounds")]
+    pub tool_rounds: u32,
     /// How long operations are kept, and what is taken out of them. Absent in archives of earlier versions.
     #[serde(default)]
     pub operations: OperationSettings,
@@ -85,9 +88,14 @@ impl Default for Settings {
             lock_after_minutes: 0,
             lock_on_sleep: false,
             lock_when_hidden: false,
+            tool_rounds: 8,
             operations: OperationSettings::default(),
         }
     }
+}
+
+fn tool_rounds() -> u32 {
+    Settings::default().tool_rounds
 }
 
 impl Settings {
@@ -98,6 +106,7 @@ impl Settings {
     pub fn check(&self) -> Result<(), FieldError> {
         number("engineIdleMinutes", self.engine_idle_minutes, 1, 1_440)?;
         number("lockAfterMinutes", self.lock_after_minutes, 0, 1_440)?;
+        number("toolRounds", self.tool_rounds, 1, 32)?;
         let region = &self.helpline_region;
         if !region.is_empty() && (region.len() != 2 || !region.bytes().all(|letter| letter.is_ascii_uppercase())) {
             let value = region.chars().take(80).collect();
@@ -138,6 +147,8 @@ mod tests {
             (refused(|s| s.engine_idle_minutes = 0), "engineIdleMinutes"),
             (refused(|s| s.engine_idle_minutes = 1_441), "engineIdleMinutes"),
             (refused(|s| s.lock_after_minutes = 1_441), "lockAfterMinutes"),
+            (refused(|s| s.tool_rounds = 0), "toolRounds"),
+            (refused(|s| s.tool_rounds = 33), "toolRounds"),
             (refused(|s| s.helpline_region = "de".into()), "helplineRegion"),
             (refused(|s| s.helpline_region = "DEU".into()), "helplineRegion"),
             (refused(|s| s.helpline_region = "Ä".into()), "helplineRegion"),

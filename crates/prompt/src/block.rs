@@ -75,6 +75,6 @@ fn is_stored(origin: &Origin) -> bool {
         | Origin::Recalled { .. }
         | Origin::Summary { .. }
         | Origin::UserText => true,
-        Origin::Earlier { .. } | Origin::Clock | Origin::State | Origin::Goals | Origin::Provider { .. } => false,
+        Origin::Earlier { .. } | Origin::Clock | Origin::State | Origin::Goals | Origin::Tools | Origin::Provider { .. } => false,
     }
 }

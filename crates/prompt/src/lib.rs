@@ -31,6 +31,7 @@ mod redaction;
 mod render;
 mod strategy;
 mod tokens;
+mod tools;
 
 pub use anchor::{ANCHOR_TOKENS, whole_anchor};
 pub use block::{Block, BlockKind, Origin};
@@ -53,6 +54,7 @@ pub use strategy::{
     WindowRequest, Work,
 };
 pub use tokens::{Calibrated, Characters, FRAME_TOKENS, O200k, TokenCounter};
+pub use tools::ToolDefinitions;
 
 #[cfg(test)]
 mod tests;

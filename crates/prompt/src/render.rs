@@ -1,6 +1,6 @@
 //! Four forms of one prompt: chat messages, the same for small models and for strict templates, plain text.
 
-use crate::{BlockKind, Prompt};
+use crate::{BlockKind, Origin, Prompt};
 use evenkeel_domain::Role;
 use std::fmt::Write;
 
@@ -93,10 +93,10 @@ impl Prompt {
         text
     }
 
-    /// The included blocks with consecutive ones of the same role joined.
+    /// The included blocks with consecutive ones of the same role joined; tools are no message.
     fn joined(&self, mut place: impl FnMut(BlockKind, Role, &str) -> (Role, String)) -> Vec<(Role, String)> {
         let mut messages: Vec<(Role, String)> = Vec::new();
-        for block in self.blocks.iter().filter(|block| block.included) {
+        for block in self.blocks.iter().filter(|block| block.included && block.origin != Origin::Tools) {
             let (role, text) = place(block.kind, block.role, &block.text);
             if text.is_empty() {
                 continue;

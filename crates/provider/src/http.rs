@@ -1,14 +1,15 @@
 //! The one HTTP client: all traffic of the app leaves through [`HttpClient::send`].
 
 use crate::egress::{self, Barred, ForbiddenName, GuardedResolver, Lane};
+use crate::endpoint::shown;
 use crate::error::Site;
 use crate::{ProviderError, Report};
 use bytes::Bytes;
 pub use evenkeel_domain::RequestPurpose as Purpose;
 use evenkeel_domain::{ContextId, ErrorCode, ProviderLocality, runs_in_cloud};
-use reqwest::header::HeaderMap;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, Method, redirect};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::error::Error as _;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::{Duration, Instant};
@@ -108,6 +109,32 @@ impl Call {
             is_engine: false,
             secrets: Vec::new(),
         }
+    }
+
+    /// A request to an address as users type it.
+    ///
+    /// # Errors
+    /// `AddressRefused` if it is no address.
+    pub fn to(method: &str, address: &str, purpose: Purpose, timeout: Duration) -> Result<Self, ProviderError> {
+        let refused = |reason: String| ProviderError::AddressRefused { at: Report::at(shown(address)), reason };
+        let url = egress::parse(address).map_err(|error| refused(format!("it is no address ({error})")))?;
+        let method = method.parse().map_err(|_| refused(format!("{method} is no method")))?;
+        Ok(Self::new(method, url, purpose, timeout))
+    }
+
+    /// Lets a bearer token go with it, which no error repeats.
+    ///
+    /// # Errors
+    /// `Unauthorized` if it holds characters that no token has.
+    pub fn bear(&mut self, token: SecretString) -> Result<(), ProviderError> {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret())).map_err(|_| {
+            let said = "the stored token holds characters that no token has; it was not sent";
+            ProviderError::Unauthorized { at: self.site().report(None, Some(said)) }
+        })?;
+        value.set_sensitive(true);
+        self.headers.insert(AUTHORIZATION, value);
+        self.secrets.push(token);
+        Ok(())
     }
 
     pub(crate) fn site(&self) -> Site {

@@ -1,6 +1,6 @@
 //! What a model is to the rest of the app: a request in, a stream of events out.
 
-use crate::{ChatRequest, Outgoing, ProviderError};
+use crate::{ChatRequest, Outgoing, ProviderError, ToolCall};
 use async_trait::async_trait;
 use evenkeel_domain::Usage;
 use futures::stream::BoxStream;
@@ -36,14 +36,7 @@ pub enum ModelEvent {
     /// More of the model's reasoning; never empty.
     Reasoning(String),
     /// A whole wish to run a tool.
-    ToolCall {
-        /// The provider's id of the call; made up (`call-0`, `call-1`, …) where it gives none.
-        id: String,
-        /// The tool's name.
-        name: String,
-        /// The arguments as JSON text, as the model wrote them: not checked.
-        arguments: String,
-    },
+    ToolCall(ToolCall),
     /// What the provider counted, at most once and before the end.
     Usage(Usage),
     /// The provider said that the reply is whole.

@@ -29,6 +29,7 @@ fn request() -> ChatRequest {
         max_tokens: Some(64),
         window: Some(4_096),
         tools: Vec::new(),
+        tools_are_over: false,
         response_schema: None,
         background: false,
     }

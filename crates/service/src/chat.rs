@@ -10,6 +10,7 @@ mod receipt;
 pub(crate) mod replies;
 mod reply;
 mod strategy;
+mod tools;
 pub(crate) mod wording;
 
 use crate::recall::{citations, recalled_in};
@@ -24,13 +25,15 @@ use evenkeel_domain::{
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::EventStream;
 use evenkeel_store::{StoreError, WriteHandle};
-use plan::{Manner, Plan, counted};
+pub(crate) use plan::Manner;
+use plan::{Plan, counted};
 use receipt::asked;
 pub(crate) use receipt::asked_then;
 use replies::Turn;
 pub(crate) use reply::Grown;
 use reply::{Ending, follow};
 use std::sync::{Arc, LazyLock};
+use tools::{Hearer, Rounds};
 
 /// The question as it stands in the vault.
 struct Stored {
@@ -77,7 +80,8 @@ impl Question {
 
 impl Service {
     /// Sends a message and gives the reply to `sink` as it grows; returns when the reply is on disk.
-    /// What breaks off after the user's message was stored is told by [`ChatEvent::Ended`].
+    /// What breaks off after the user's message was stored is told by [`ChatEvent::Ended`]. Of tools, only those run that are
+    /// allowed for good: nobody is asked.
     ///
     /// # Errors
     /// The message cannot be sent as it is (text, context, model, size of the prompt, a reply
@@ -87,15 +91,28 @@ impl Service {
         request: SendRequest,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
-        self.chat_send_as(request, true, sink).await
+        self.chat_send_as(request, Manner { attended: false, reminds: true, trial: None }, sink).await
     }
 
-    /// The same; without `reminds`, the persona is not called to mind near the end of the request, whatever the context is
-    /// set to.
+    /// The same for a window, which asks the user whether a tool may run: [`ChatEvent::ToolQuestion`], answered by
+    /// [`Service::tool_answer`].
+    ///
+    /// # Errors
+    /// As [`Service::chat_send`].
+    pub async fn chat_send_in_window(
+        &self,
+        request: SendRequest,
+        sink: impl Fn(ChatEvent) + Send + Sync + 'static,
+    ) -> Result<(), ServiceError> {
+        self.chat_send_as(request, Manner { attended: true, reminds: true, trial: None }, sink).await
+    }
+
+    /// The same in any manner; without [`Manner::reminds`], the persona is not called to mind near the end of the request,
+    /// whatever the context is set to.
     pub(crate) async fn chat_send_as(
         &self,
         request: SendRequest,
-        reminds: bool,
+        manner: Manner,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
         // The turn is taken before anything is read: what is read must not change under the plan.
@@ -107,7 +124,7 @@ impl Service {
         let begun = known.and_then(|known| Ok((known, known.map(|id| self.replies().begin(id)).transpose()?)));
         let planned = async {
             let (known, turn) = begun?;
-            let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known, Manner { reminds, trial: None }));
+            let (size, plan) = tokio::join!(self.check_vault_size(), self.plan(request, known, manner));
             size?;
             Ok::<_, ServiceError>((plan?, turn))
         };
@@ -235,23 +252,61 @@ impl Service {
                 // Put together once text has come: the first is not kept waiting for it.
                 let sent = LazyLock::new(|| receipt_of(plan, &ready, &prompt, reply_id));
                 let mut is_kept = false;
-                let mut ending = follow(stream, &turn.stop, sink, |grown| {
+                let mut draft = |grown| {
                     let receipt = if is_kept { None } else { Option::clone(&sent) };
                     is_kept = true;
                     session.keep_draft(&skeleton, grown, receipt, self.now());
-                })
-                .await;
-                ending.receipt = Option::clone(&sent).map(|receipt| Receipt { usage: ending.grown.usage, ..receipt });
-                // An exact count has nothing to learn from a report, which may frame messages otherwise.
-                if let Some(usage) = ending.grown.usage.filter(|_| prompt.estimated) {
+                };
+                let mut ending = follow(stream, Grown::default(), &turn.stop, sink, &mut draft).await;
+                // An exact count has nothing to learn from a report, which may frame messages, and tools, otherwise.
+                let is_plain = prompt.estimated && prompt.tools().is_empty();
+                if let Some(usage) = ending.grown.usage.filter(|_| is_plain) {
                     session.factors.report(&plan.chosen.choice, prompt.meter.request_tokens, usage.prompt_tokens);
                 }
+                let hearer = Hearer { reply: reply_id, stop: &turn.stop, sink };
+                self.further_rounds((session, plan, &ready), &prompt, hearer, &mut ending, &mut draft).await;
+                ending.receipt = Option::clone(&sent).map(|receipt| Receipt { usage: ending.grown.usage, ..receipt });
                 ending
             }
             Err(error) => broken(error),
         };
         ending.error = ending.error.map(|error| ready.explain(error));
         ending
+    }
+
+    /// Goes on with a reply for as long as the model asks for tools: they are run, and it is told what they gave.
+    async fn further_rounds(
+        &self,
+        (session, plan, ready): (&Session, &Plan, &Ready),
+        prompt: &Prompt,
+        hearer: Hearer<'_>,
+        ending: &mut Ending,
+        draft: &mut impl FnMut(Grown),
+    ) {
+        if ending.calls.is_empty() || prompt.tools().is_empty() {
+            return;
+        }
+        let offered = match self.offered(session, &plan.chosen, &plan.context, plan.conversation.id).await {
+            Ok(offered) => offered,
+            Err(error) => {
+                (ending.status, ending.error) = (MessageStatus::Interrupted, Some(error.to_body()));
+                return;
+            }
+        };
+        let (stop, sink) = (hearer.stop, hearer.sink);
+        let mut rounds = Rounds::new(session, (plan, prompt.clone()), ready, offered, hearer);
+        while let Some(request) = self.next_round(&mut rounds, ending).await {
+            let opened = tokio::select! {
+                opened = ready.model.stream(request) => Some(opened),
+                () = stop.cancelled() => None,
+            };
+            let grown = std::mem::take(&mut ending.grown);
+            *ending = match opened {
+                Some(Ok(stream)) => follow(stream, grown, stop, sink, &mut *draft).await,
+                Some(Err(error)) => Ending::new(grown, MessageStatus::Interrupted, Some(error.to_body())),
+                None => Ending::new(grown, MessageStatus::Stopped, None),
+            };
+        }
     }
 
     /// Opens the reply's stream, with the prompt that was accepted. A model that counts more refuses the

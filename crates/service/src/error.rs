@@ -39,6 +39,9 @@ pub enum ServiceError {
     /// A strategy of other people.
     #[error(transparent)]
     Plugin(#[from] evenkeel_plugin::PluginError),
+    /// A server of tools.
+    #[error(transparent)]
+    Tool(#[from] evenkeel_tools::ToolError),
     /// The prompt.
     #[error(transparent)]
     Prompt(#[from] evenkeel_prompt::PromptError),
@@ -66,6 +69,7 @@ impl ServiceError {
             Self::Plugin(error) => error.code(),
             Self::Diagnosis(DiagnosisError::NoReport(_)) => ErrorCode::NotFound,
             Self::Diagnosis(DiagnosisError::Io { .. }) => ErrorCode::Storage,
+            Self::Tool(_) => ErrorCode::ToolFailed,
             Self::Prompt(error) => error.code(),
         }
     }
@@ -105,6 +109,7 @@ impl ServiceError {
                     _ => body,
                 }
             }
+            Self::Tool(error) => error.to_body(),
             other => ErrorBody::new(other.code(), other.to_string()),
         }
     }

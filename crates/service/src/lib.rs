@@ -40,6 +40,7 @@ mod session;
 mod settings;
 mod summary;
 mod title;
+mod tool;
 mod transfer;
 mod trash;
 mod vault;
@@ -70,6 +71,7 @@ pub use operation::{OperationPage, OperationTool};
 pub use options::ServiceOptions;
 pub use plugin::PluginInfo;
 pub use scheduler::{ExpiringContext, JobStatus};
+pub use tool::{ToolServerDraft, ToolServerTest, ToolServerView};
 pub use view::{
     ContextPage, ConversationPage, ConversationView, DetectedServer, EarlierMessages, EngineNotice, EngineNoticeKind,
     ExportFormat, KeyChange, LaterMessages, LockKind, ModelFileRemoval, ModelOffer, OfferKind, PersonaAdvice, PersonaDraft,
@@ -113,6 +115,8 @@ struct Inner {
     summaries: background::Attempts,
     reading: chat::read_ahead::Reading,
     plugins: plugin::Plugins,
+    tools: evenkeel_tools::ToolRoom,
+    questions: tool::Questions,
     known_files: model::KnownFiles,
     whereabouts: Arc<Whereabouts>,
 }
@@ -161,6 +165,8 @@ impl Service {
             summaries: background::Attempts::default(),
             reading: chat::read_ahead::Reading::default(),
             plugins: plugin::Plugins::default(),
+            tools: evenkeel_tools::ToolRoom::default(),
+            questions: tool::Questions::default(),
             known_files: model::KnownFiles::default(),
             whereabouts,
             options,
@@ -199,7 +205,7 @@ impl Service {
         self.0.gate.close();
     }
 
-    /// Stops every reply and waits until what had arrived is on disk, five seconds at most.
+    /// Stops every reply and waits until what had arrived is on disk, five seconds at most; then ends the servers of tools.
     pub(crate) async fn finish_replies(&self) {
         self.replies().stop_all();
         for _ in 0..250 {
@@ -208,6 +214,8 @@ impl Service {
             }
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
+        // A closed vault has no companions, whose tools they are.
+        self.tool_room().stop_all();
         // What the last reply has taught of its model's tokens.
         if let Ok(session) = self.session() {
             session.keep_factors().await;

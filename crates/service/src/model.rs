@@ -95,6 +95,11 @@ impl Chosen {
         self.file.is_some()
     }
 
+    /// Whether it can be told of tools. The built-in engine knows none; of a provider's models that is for the provider to say.
+    pub fn calls_tools(&self) -> bool {
+        self.provider.kind != ProviderKind::Engine
+    }
+
     /// Whether what it is asked stays on this machine.
     pub fn is_local(&self) -> bool {
         self.provider.locality_of(&self.choice.model) == ProviderLocality::Local

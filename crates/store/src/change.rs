@@ -36,11 +36,13 @@ pub enum Noun {
     Connection,
     /// What tools did in a conversation; the change's id is the conversation's.
     Operation,
+    /// A server of tools, or what was decided of one of its tools.
+    Tool,
 }
 
 impl Noun {
     /// Every noun.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Context,
         Self::Preset,
         Self::Conversation,
@@ -55,6 +57,7 @@ impl Noun {
         Self::AppState,
         Self::Connection,
         Self::Operation,
+        Self::Tool,
     ];
 
     /// The noun in a sentence.
@@ -75,6 +78,7 @@ impl Noun {
             Self::AppState => "state of the app",
             Self::Connection => "connection",
             Self::Operation => "operation",
+            Self::Tool => "server of tools",
         }
     }
 }

@@ -3,17 +3,26 @@
 use super::Answer;
 use crate::{events::Navigate, state::Shell, window};
 use evenkeel_domain::{ChatEvent, ContextId, ConversationId, SendRequest, TokenMeter};
-use tauri::{AppHandle, State, ipc::Channel};
+use tauri::{AppHandle, State, WebviewWindow, ipc::Channel};
 use tauri_specta::Event;
 
 /// Sends a message and streams the reply; returns when the reply is on disk.
 #[tauri::command]
 #[specta::specta]
-pub async fn chat_send(shell: State<'_, Shell>, request: SendRequest, channel: Channel<ChatEvent>) -> Answer<()> {
+pub async fn chat_send(
+    shell: State<'_, Shell>,
+    window: WebviewWindow,
+    request: SendRequest,
+    channel: Channel<ChatEvent>,
+) -> Answer<()> {
     // A window that was closed no longer listens; the reply is finished and stored all the same.
     let sink = move |event| {
         let _ = channel.send(event);
     };
+    // The small window asks no questions.
+    if window.label() == window::MAIN {
+        return Ok(shell.service.chat_send_in_window(request, sink).await?);
+    }
     Ok(shell.service.chat_send(request, sink).await?)
 }
 

@@ -23,6 +23,7 @@ pub mod receipt;
 pub mod rescue;
 pub mod settings;
 pub mod slot;
+pub mod tool;
 pub mod trash;
 pub mod vault;
 

@@ -216,7 +216,13 @@ async fn follow(caller: &Caller, mut events: mpsc::UnboundedReceiver<ChatEvent>,
                 watch.tell().await;
                 heard.ended = Some((message, error));
             }
-            Some(ChatEvent::Reasoning { .. } | ChatEvent::Notice { .. }) => {}
+            Some(
+                ChatEvent::Reasoning { .. }
+                | ChatEvent::Notice { .. }
+                | ChatEvent::ToolQuestion { .. }
+                | ChatEvent::ToolBegan { .. }
+                | ChatEvent::ToolEnded { .. },
+            ) => {}
             None => return heard,
         }
     }

@@ -1,8 +1,9 @@
 //! Persona, time, anchor, errors and context providers.
 
 use super::{Words, anna, branch, build, counted, id, input, noon, of_kind};
-use crate::{Block, BlockKind, BuildInput, Builder, ContextProvider, FRAME_TOKENS, Origin, Prompt, PromptError, Wanted};
-use evenkeel_domain::{ErrorBody, ErrorCode, Revision, Role};
+use crate::Wanted;
+use crate::{Block, BlockKind, BuildInput, Builder, ContextProvider, FRAME_TOKENS, Origin, Prompt, PromptError, ToolDefinitions};
+use evenkeel_domain::{ErrorBody, ErrorCode, Revision, Role, ToolSchema};
 
 fn trailing(change: impl FnOnce(&mut BuildInput<'_>)) -> String {
     let revision = anna();
@@ -192,4 +193,26 @@ fn what_does_not_fit_says_so_and_other_kinds_are_refused() {
     assert!(!tools.included && tools.reason.as_deref().unwrap().contains("do not fit"));
     assert!(!of_kind(&prompt, BlockKind::System)[1].included);
     assert_eq!(prompt.window_start, Some(id(0)), "history is served all the same");
+}
+
+#[test]
+fn tool_definitions_are_complete_or_absent_and_no_message() {
+    let schema = |description: &str| ToolSchema {
+        name: "clock".into(),
+        description: description.into(),
+        parameters: serde_json::json!({"type": "object"}),
+    };
+    let (short, long) = ([schema("Tells the time.")], [schema(&"word ".repeat(20_000))]);
+    let told = provided(10_000, &[&ToolDefinitions(&short)]);
+    assert_eq!(told.tools(), short);
+    let block = of_kind(&told, BlockKind::Tools)[0];
+    assert!(block.tokens > 0 && told.meter.request_tokens > provided(10_000, &[]).meter.request_tokens);
+    let told_text = told.messages().into_iter().map(|(_, text)| text).collect::<String>();
+    assert!(!told_text.contains("clock"), "{told_text}");
+    let receipt = block.for_receipt();
+    assert_eq!(receipt.text.as_deref(), Some(&*block.text), "nothing else holds it");
+    let untold = provided(10_000, &[&ToolDefinitions(&long)]);
+    assert_eq!(untold.tools(), []);
+    assert!(of_kind(&untold, BlockKind::Tools)[0].reason.is_some());
+    assert!(of_kind(&provided(10_000, &[&ToolDefinitions(&[])]), BlockKind::Tools).is_empty());
 }

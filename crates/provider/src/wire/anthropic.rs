@@ -4,7 +4,7 @@ use super::framing::Sse;
 use super::reader::{Interpret, Reader};
 use super::{ReadFault, StreamReader, json, push_text, tokens};
 use crate::refusal::Complaint;
-use crate::request::{Turn, arrange};
+use crate::request::{ToolCall, Turn, arrange};
 use crate::{ChatRequest, DEFAULT_MAX_TOKENS, EndReason, ModelEvent};
 use evenkeel_domain::Usage;
 use serde::Serialize;
@@ -22,6 +22,8 @@ struct Body<'a> {
     system: Vec<Block<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<ToolChoice>,
     messages: Vec<Message<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,9 +38,37 @@ struct Tool<'a> {
 }
 
 #[derive(Serialize)]
+struct ToolChoice {
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
 struct Message<'a> {
     role: &'static str,
-    content: Vec<Block<'a>>,
+    content: Vec<Part<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Part<'a> {
+    Result(ResultBlock<'a>),
+    Text(Block<'a>),
+    Use(UseBlock<'a>),
+}
+
+#[derive(Serialize)]
+struct ResultBlock<'a> {
+    r#type: &'static str,
+    tool_use_id: &'a str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct UseBlock<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    name: &'a str,
+    input: Value,
 }
 
 #[derive(Serialize)]
@@ -87,6 +117,7 @@ pub fn render(request: &ChatRequest) -> Result<Vec<u8>, serde_json::Error> {
             .iter()
             .map(|tool| Tool { name: &tool.name, description: &tool.description, input_schema: &tool.parameters })
             .collect(),
+        tool_choice: (request.tools_are_over && !request.tools.is_empty()).then_some(ToolChoice { r#type: "none" }),
         messages: messages(&arranged.turns),
         stream: true,
         temperature: request.temperature,
@@ -96,16 +127,24 @@ pub fn render(request: &ChatRequest) -> Result<Vec<u8>, serde_json::Error> {
 fn messages<'a>(turns: &'a [Turn<'a>]) -> Vec<Message<'a>> {
     let last_kept = turns.iter().enumerate().rev().find_map(|(at, turn)| {
         let before_folded = turn.texts.iter().take_while(|text| !text.folded).count();
-        Some((at, before_folded.checked_sub(1)?))
+        Some((at, turn.results.len() + before_folded.checked_sub(1)?))
     });
-    let mut messages: Vec<_> = turns
-        .iter()
-        .map(|turn| Message { role: turn.role(), content: turn.texts.iter().map(|text| Block::new(text.text)).collect() })
-        .collect();
-    if let Some((message, block)) = last_kept {
-        messages[message].content[block].mark();
+    let mut messages: Vec<_> = turns.iter().map(|turn| Message { role: turn.role(), content: parts(turn) }).collect();
+    if let Some((message, block)) = last_kept
+        && let Some(Part::Text(text)) = messages[message].content.get_mut(block)
+    {
+        text.mark();
     }
     messages
+}
+
+/// Results stand before the text of a turn, and calls after it: the format demands both.
+fn parts<'a>(turn: &Turn<'a>) -> Vec<Part<'a>> {
+    let result = |id, content| Part::Result(ResultBlock { r#type: "tool_result", tool_use_id: id, content });
+    let results = turn.results.iter().map(|answer| result(answer.call.id.as_str(), answer.text));
+    let texts = turn.texts.iter().map(|text| Part::Text(Block::new(text.text)));
+    let wish = |call: &'a ToolCall| UseBlock { r#type: "tool_use", id: &call.id, name: &call.name, input: call.object() };
+    results.chain(texts).chain(turn.calls.iter().map(|call| Part::Use(wish(call)))).collect()
 }
 
 /// A reader of the streamed reply. Its end is `message_stop`; without it the reply is broken off.
@@ -195,7 +234,7 @@ impl Interpreter {
     fn block_stop(&mut self, value: &Value, events: &mut Vec<ModelEvent>) {
         if let Some((id, name, arguments)) = self.calls.remove(&value["index"].as_u64().unwrap_or(0)) {
             let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
-            events.push(ModelEvent::ToolCall { id, name, arguments });
+            events.push(ModelEvent::ToolCall(ToolCall { id, name, arguments }));
         }
     }
 }

@@ -2,10 +2,11 @@
 //! takes the size of the window.
 
 use super::framing::JsonLines;
-use super::openai::{Message, Tool, messages, tools};
+use super::openai::{Tool, tools};
 use super::reader::{Interpret, Reader};
 use super::{ReadFault, StreamReader, json, push_text, tokens};
 use crate::refusal::Complaint;
+use crate::request::{Answer, ToolCall, Turn, arrange};
 use crate::{ChatRequest, EndReason, ModelEvent};
 use evenkeel_domain::Usage;
 use serde::Serialize;
@@ -17,13 +18,40 @@ pub const PATH: &str = "/api/chat";
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Message>,
+    messages: Vec<Message<'a>>,
     stream: bool,
     options: Options,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'a Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    function: Called<'a>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    name: &'a str,
+    arguments: Value,
+}
+
+impl<'a> Call<'a> {
+    fn of(call: &'a ToolCall) -> Self {
+        Self { function: Called { name: &call.name, arguments: call.object() } }
+    }
 }
 
 #[derive(Serialize)]
@@ -47,8 +75,32 @@ pub fn render(request: &ChatRequest) -> Result<Vec<u8>, serde_json::Error> {
         stream: true,
         options: Options { num_ctx: request.window, temperature: request.temperature, num_predict: request.max_tokens },
         format: request.response_schema.as_ref(),
-        tools: tools(&request.tools),
+        // The format cannot say that tools may not be called any more.
+        tools: if request.tools_are_over { Vec::new() } else { tools(&request.tools) },
     })
+}
+
+fn messages(request: &ChatRequest) -> Vec<Message<'_>> {
+    let arranged = arrange(&request.messages);
+    let text = |role, content| Message { role, content, tool_calls: Vec::new(), tool_name: None };
+    let system = (!arranged.system.is_empty()).then(|| text("system", arranged.system.join("\n\n")));
+    system.into_iter().chain(arranged.turns.iter().flat_map(turn)).collect()
+}
+
+/// The results of a turn, each a message of its own, then its text with its calls.
+fn turn<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
+    let result = |answer: &Answer<'a>| Message {
+        role: "tool",
+        content: answer.text.to_owned(),
+        tool_calls: Vec::new(),
+        tool_name: Some(answer.call.name.as_str()),
+    };
+    let mut messages: Vec<_> = turn.results.iter().map(result).collect();
+    if !(turn.texts.is_empty() && turn.calls.is_empty()) {
+        let calls = turn.calls.iter().map(Call::of).collect();
+        messages.push(Message { role: turn.role(), content: turn.joined(), tool_calls: calls, tool_name: None });
+    }
+    messages
 }
 
 /// A reader of the streamed reply. Its end is `"done": true`; without it the reply is broken off.
@@ -87,11 +139,11 @@ impl Interpreter {
         let function = &call["function"];
         let id = call["id"].as_str().map_or_else(|| format!("call-{}", self.calls), str::to_owned);
         self.calls += 1;
-        ModelEvent::ToolCall {
+        ModelEvent::ToolCall(ToolCall {
             id,
             name: function["name"].as_str().unwrap_or("").to_owned(),
             arguments: if function["arguments"].is_null() { "{}".to_owned() } else { function["arguments"].to_string() },
-        }
+        })
     }
 
     fn end_reason(&self, reason: Option<&str>) -> EndReason {

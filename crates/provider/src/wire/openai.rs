@@ -5,9 +5,9 @@ use super::framing::Sse;
 use super::reader::{Interpret, Reader};
 use super::{ReadFault, StreamReader, json, push_text, tokens};
 use crate::refusal::Complaint;
-use crate::request::{ToolSchema, arrange};
+use crate::request::{ToolCall, Turn, arrange};
 use crate::{ChatRequest, EndReason, ModelEvent};
-use evenkeel_domain::Usage;
+use evenkeel_domain::{ToolSchema, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub enum LimitField {
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Message>,
+    messages: Vec<Message<'a>>,
     stream: bool,
     stream_options: StreamOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +37,8 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,11 +70,40 @@ impl<'a> ResponseFormat<'a> {
     }
 }
 
-/// A message; Ollama's have the same shape.
 #[derive(Serialize)]
-pub(super) struct Message {
+struct Message<'a> {
     role: &'static str,
-    content: String,
+    /// `null` beside calls without a text.
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+}
+
+impl Message<'_> {
+    fn new(role: &'static str, content: String) -> Self {
+        Self { role, content: Some(content), tool_calls: Vec::new(), tool_call_id: None }
+    }
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Called<'a>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl<'a> Call<'a> {
+    fn of(call: &'a ToolCall) -> Self {
+        Self { id: &call.id, r#type: "function", function: Called { name: &call.name, arguments: &call.arguments } }
+    }
 }
 
 /// A tool; Ollama's have the same shape.
@@ -90,11 +121,22 @@ struct Function<'a> {
 }
 
 /// One system message, then turns in alternation: many chat templates refuse anything else.
-pub(super) fn messages(request: &ChatRequest) -> Vec<Message> {
+fn messages(request: &ChatRequest) -> Vec<Message<'_>> {
     let arranged = arrange(&request.messages);
-    let system = (!arranged.system.is_empty()).then(|| Message { role: "system", content: arranged.system.join("\n\n") });
-    let turns = arranged.turns.iter().map(|turn| Message { role: turn.role(), content: turn.joined() });
-    system.into_iter().chain(turns).collect()
+    let system = (!arranged.system.is_empty()).then(|| Message::new("system", arranged.system.join("\n\n")));
+    system.into_iter().chain(arranged.turns.iter().flat_map(turn)).collect()
+}
+
+/// The results of a turn, each a message of its own, then its text with its calls.
+fn turn<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
+    let result = |id, text: &str| Message { tool_call_id: Some(id), ..Message::new("tool", text.to_owned()) };
+    let mut messages: Vec<_> = turn.results.iter().map(|answer| result(answer.call.id.as_str(), answer.text)).collect();
+    if !(turn.texts.is_empty() && turn.calls.is_empty()) {
+        let text = (!turn.texts.is_empty()).then(|| turn.joined());
+        let calls = turn.calls.iter().map(Call::of).collect();
+        messages.push(Message { content: text, tool_calls: calls, ..Message::new(turn.role(), String::new()) });
+    }
+    messages
 }
 
 pub(super) fn tools(schemas: &[ToolSchema]) -> Vec<Tool<'_>> {
@@ -122,6 +164,7 @@ pub fn render(request: &ChatRequest, limit: LimitField) -> Result<Vec<u8>, serde
         max_tokens: limited(LimitField::MaxTokens),
         max_completion_tokens: limited(LimitField::MaxCompletionTokens),
         tools: tools(&request.tools),
+        tool_choice: (request.tools_are_over && !request.tools.is_empty()).then_some("none"),
         response_format: request.response_schema.as_ref().map(ResponseFormat::of),
         cache_slot: request.background.then_some("background"),
     })
@@ -222,7 +265,7 @@ impl Interpreter {
         let calls = std::mem::take(&mut self.calls);
         events.extend(calls.into_iter().map(|PartialCall { id, name, arguments, .. }| {
             let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
-            ModelEvent::ToolCall { id, name, arguments }
+            ModelEvent::ToolCall(ToolCall { id, name, arguments })
         }));
         events.extend(self.usage.map(ModelEvent::Usage));
         events.push(ModelEvent::End(self.end.take().unwrap_or_else(|| EndReason::Other("unstated".into()))));

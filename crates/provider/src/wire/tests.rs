@@ -2,7 +2,7 @@
 
 use super::openai::LimitField;
 use super::*;
-use crate::{ChatMessage, ChatRequest, EndReason, ToolSchema};
+use crate::{ChatMessage, ChatRequest, EndReason, ToolCall, ToolSchema};
 use evenkeel_domain::{Role, Usage};
 use proptest::prelude::*;
 
@@ -22,6 +22,7 @@ fn request() -> ChatRequest {
         max_tokens: Some(512),
         window: Some(8_192),
         tools: Vec::new(),
+        tools_are_over: false,
         response_schema: None,
         background: false,
     }
@@ -36,6 +37,25 @@ fn with_tools() -> ChatRequest {
         tools: vec![tool],
         ..ChatRequest::default()
     }
+}
+
+fn call(id: &str, arguments: &str) -> ToolCall {
+    ToolCall { id: id.into(), name: "clock".into(), arguments: arguments.into() }
+}
+
+/// The request after two calls of one turn, the last that may have tools.
+fn after_calls() -> ChatRequest {
+    let (first, second) = (call("c1", r#"{"zone":"UTC"}"#), call("c2", "no JSON"));
+    let mut request = with_tools();
+    request.messages.extend([
+        ChatMessage::calling("Let me look.", vec![first.clone(), second.clone()]),
+        ChatMessage::result(first, "12:00"),
+        ChatMessage::result(second, ""),
+        ChatMessage::calling("", vec![call("c3", "{}")]),
+        ChatMessage::result(call("c3", "{}"), "12:01"),
+        ChatMessage::new(Role::System, "No more calls."),
+    ]);
+    ChatRequest { tools_are_over: true, ..request }
 }
 
 fn shown(bytes: Result<Vec<u8>, serde_json::Error>) -> String {
@@ -73,6 +93,9 @@ fn requests_have_exactly_these_bytes() {
     insta::assert_snapshot!("anthropic_tools", shown(anthropic::render(&with_tools())));
     insta::assert_snapshot!("ollama", shown(ollama::render(&request())));
     insta::assert_snapshot!("ollama_tools", shown(ollama::render(&with_tools())));
+    insta::assert_snapshot!("openai_results", openai(&after_calls()));
+    insta::assert_snapshot!("anthropic_results", shown(anthropic::render(&after_calls())));
+    insta::assert_snapshot!("ollama_results", shown(ollama::render(&after_calls())));
     let newer = shown(openai::render(&request(), LimitField::MaxCompletionTokens));
     assert!(newer.contains("\"max_completion_tokens\":512") && !newer.contains("\"max_tokens\""), "{newer}");
 }
@@ -147,7 +170,7 @@ fn reasoned() -> ReadResult {
 }
 
 fn called(id: &str) -> ReadResult {
-    Ok(ModelEvent::ToolCall { id: id.into(), name: "clock".into(), arguments: "{\"a\":1}".into() })
+    Ok(ModelEvent::ToolCall(call(id, "{\"a\":1}")))
 }
 
 fn used(prompt_tokens: u32, completion_tokens: u32, cached_tokens: Option<u32>) -> ReadResult {

@@ -3,6 +3,7 @@
 use super::found::{Found, Past};
 use super::memory::{Branch, summary_of};
 use super::strategy::Wished;
+use super::tools::spare;
 use super::wording::{self, Worded};
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
@@ -12,10 +13,11 @@ use crate::session::{Session, WindowKey};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     Context, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, FollowUp, Message, MessageId,
-    MessageStatus, Revision, Role, SendRequest, StrategyChoice, SummaryId, TokenCount, TokenMeter,
+    MessageStatus, Revision, Role, SendRequest, StrategyChoice, SummaryId, TokenCount, TokenMeter, ToolSchema,
 };
 use evenkeel_prompt::{
     BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, Redactor, TokenCounter,
+    ToolDefinitions,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -33,6 +35,8 @@ pub(crate) struct Plan {
     pub is_new_message: bool,
     /// Whether a model that compares meanings may be asked; nothing leaves for a trial.
     asks_embedder: bool,
+    /// Whether somebody is there to be asked.
+    pub is_attended: bool,
     pub prompt: Prompt,
     /// Where the text was typed, and the text as it was typed.
     pub typed: Option<(DraftKey, String)>,
@@ -63,6 +67,8 @@ pub(crate) struct Trial {
 
 /// How an answer is wished for.
 pub(crate) struct Manner {
+    /// A window waits for it, and can ask the user something.
+    pub attended: bool,
     /// The persona may be called to mind near the end of the request.
     pub reminds: bool,
     /// It is only looked at.
@@ -77,6 +83,7 @@ struct Material<'a> {
     follow_up: &'a FollowUp,
     unwanted: Option<&'a Redactor>,
     recalled: Recalled,
+    tools: Vec<ToolSchema>,
 }
 
 impl<'a> Question<'a> {
@@ -113,7 +120,7 @@ impl Service {
             self.check_text(text)?;
         }
         let session = self.session()?;
-        let asks_embedder = manner.trial.is_none();
+        let (asks_embedder, is_attended) = (manner.trial.is_none(), manner.attended);
         let mut found = self.found(&session, &request, known, manner.trial.and_then(|trial| trial.strategy)).await?;
         found.context.maintain_personality &= manner.reminds;
         self.check_found(&request, &found)?;
@@ -154,6 +161,7 @@ impl Service {
             user_message,
             is_new_message,
             asks_embedder,
+            is_attended,
             prompt,
             typed,
         })
@@ -285,6 +293,7 @@ impl Service {
             follow_up: &follow_up,
             unwanted: unwanted.as_ref(),
             recalled: Recalled::default(),
+            tools: self.offered(session, question.chosen, question.context, question.conversation).await?.schemas,
         };
         let prompt = self.build(session, question, &material)?;
         if !question.recalls || !question.context.memory.recall.on {
@@ -308,7 +317,7 @@ impl Service {
     }
 
     fn build(&self, session: &Session, question: &Question<'_>, material: &Material<'_>) -> Result<Prompt, ServiceError> {
-        let Material { past, wished, worded, follow_up, unwanted, recalled } = material;
+        let Material { past, wished, worded, follow_up, unwanted, recalled, tools } = material;
         let (context, chosen) = (question.context, question.chosen);
         let counting = session.factors.counting(&chosen.choice, chosen.counts_exactly);
         let counter = Calibrated::new(O200k, counting.factor);
@@ -329,7 +338,9 @@ impl Service {
         let turn = u32::try_from(asked).unwrap_or(u32::MAX).saturating_add(past.earlier.div_ceil(2));
         let goals = Goals(&context.memory.goals);
         let recall = recalled.provider();
-        let providers: [&dyn ContextProvider; 2] = [&recall, &goals];
+        let definitions = ToolDefinitions(tools);
+        let providers: [&dyn ContextProvider; 3] = [&definitions, &recall, &goals];
+        let spare = if tools.is_empty() { 0 } else { spare(chosen.window) };
         let input = BuildInput {
             revision: question.revision,
             history: &counted,
@@ -343,7 +354,7 @@ impl Service {
             anchor_from_turn: context.memory.anchor_from_turn,
             turn,
             window: chosen.window,
-            max_tokens: context.max_tokens.min(chosen.window / 2),
+            max_tokens: context.max_tokens.min(chosen.window / 2) + spare,
             max_history_tokens: context.max_history_tokens,
             evicted_before: past.start,
             counter: if counting.is_exact { &O200k } else { &counter },

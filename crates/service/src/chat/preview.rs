@@ -53,7 +53,8 @@ impl Service {
     async fn previewed(&self, request: SendRequest, strategy: Option<StrategyChoice>) -> Result<Preview, ServiceError> {
         let known = self.conversation_of(&request).await?;
         let session = self.session()?;
-        let mut plan = self.plan(request, known, Manner { reminds: true, trial: Some(Trial { strategy }) }).await?;
+        let mut plan =
+            self.plan(request, known, Manner { attended: false, reminds: true, trial: Some(Trial { strategy }) }).await?;
         self.refit(&session, &mut plan).await?;
         preview(&plan)
     }

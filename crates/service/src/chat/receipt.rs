@@ -19,12 +19,13 @@ pub(super) fn asked(context: &Context, chosen: &Chosen, model_name: &str, prompt
         temperature: Some(context.temperature),
         max_tokens: Some(context.max_tokens.min(chosen.window / 2)),
         window: Some(chosen.window),
+        tools: prompt.tools(),
         ..ChatRequest::default()
     }
 }
 
 fn chat_messages(prompt: &Prompt, form: PromptForm) -> Vec<ChatMessage> {
-    prompt.written(form).into_iter().map(|(role, content)| ChatMessage { role, content }).collect()
+    prompt.written(form).into_iter().map(|(role, content)| ChatMessage::new(role, content)).collect()
 }
 
 /// The request that a receipt tells of, with the prompt that was rebuilt of it.
@@ -35,6 +36,7 @@ pub(crate) fn asked_then(receipt: &Receipt, prompt: &Prompt) -> ChatRequest {
         temperature: Some(receipt.temperature),
         max_tokens: Some(receipt.max_tokens),
         window: Some(receipt.window),
+        tools: prompt.tools(),
         ..ChatRequest::default()
     }
 }

@@ -1,7 +1,7 @@
 //! A reply while it grows: text joined for about a frame, a draft on disk about once a second.
 
 use evenkeel_domain::{ChatEvent, ErrorBody, MessageStatus, Receipt, Usage};
-use evenkeel_provider::{EndReason, EventStream, ModelEvent, ProviderError, Report};
+use evenkeel_provider::{EndReason, EventStream, ModelEvent, ProviderError, Report, ToolCall};
 use futures::StreamExt;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -17,6 +17,7 @@ const DRAFT: Duration = Duration::from_secs(1);
 pub(crate) struct Grown {
     pub text: String,
     pub reasoning: String,
+    /// What the provider counted, of all rounds together.
     pub usage: Option<Usage>,
 }
 
@@ -27,11 +28,13 @@ pub(crate) struct Ending {
     pub error: Option<ErrorBody>,
     /// What was sent, where it was.
     pub receipt: Option<Receipt>,
+    /// The tools that the model asked for, and waits for.
+    pub calls: Vec<ToolCall>,
 }
 
 impl Ending {
     pub fn new(grown: Grown, status: MessageStatus, error: Option<ErrorBody>) -> Self {
-        Self { grown, status, error, receipt: None }
+        Self { grown, status, error, receipt: None, calls: Vec::new() }
     }
 }
 
@@ -40,6 +43,10 @@ impl Ending {
 struct Unseen {
     text: String,
     reasoning: String,
+    /// What the model has asked for.
+    calls: Vec<ToolCall>,
+    /// The next text begins a paragraph: what stands before it was said before a tool ran.
+    is_further_round: bool,
 }
 
 impl Unseen {
@@ -53,15 +60,16 @@ impl Unseen {
     }
 }
 
-/// Follows a stream to its end, to `stop`, or to its break. `draft` is called with what has arrived.
+/// Follows a stream to its end, to `stop`, or to its break, after what has grown of the reply in the rounds before. `draft`
+/// is called with what has arrived.
 pub(crate) async fn follow(
     mut stream: EventStream,
+    mut grown: Grown,
     stop: &CancellationToken,
     sink: &(impl Fn(ChatEvent) + ?Sized),
     mut draft: impl FnMut(Grown),
 ) -> Ending {
-    let mut grown = Grown::default();
-    let mut unseen = Unseen::default();
+    let mut unseen = Unseen { is_further_round: !grown.text.is_empty(), ..Unseen::default() };
     let mut frame = interval(FRAME);
     frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut drafted: Option<Instant> = None;
@@ -75,7 +83,7 @@ pub(crate) async fn follow(
                 let first = grown.text.is_empty() && grown.reasoning.is_empty();
                 if let Some((status, error)) = take(event, &mut grown, &mut unseen) {
                     unseen.flush(sink);
-                    return Ending::new(grown, status, error);
+                    return Ending { calls: unseen.calls, ..Ending::new(grown, status, error) };
                 }
                 if first {
                     unseen.flush(sink);
@@ -101,8 +109,11 @@ fn take(
 ) -> Option<(MessageStatus, Option<ErrorBody>)> {
     match event {
         Some(Ok(ModelEvent::Text(delta))) => {
-            grown.text.push_str(&delta);
-            unseen.text.push_str(&delta);
+            let gap = if std::mem::take(&mut unseen.is_further_round) { "\n\n" } else { "" };
+            for text in [&mut grown.text, &mut unseen.text] {
+                text.push_str(gap);
+                text.push_str(&delta);
+            }
             None
         }
         Some(Ok(ModelEvent::Reasoning(delta))) => {
@@ -111,14 +122,25 @@ fn take(
             None
         }
         Some(Ok(ModelEvent::Usage(usage))) => {
-            grown.usage = Some(usage);
+            grown.usage = Some(grown.usage.map_or(usage, |before| summed(before, usage)));
             None
         }
-        // No tools are offered yet, so a call cannot be answered; the text around it stands.
-        Some(Ok(ModelEvent::ToolCall { .. })) => None,
+        Some(Ok(ModelEvent::ToolCall(call))) => {
+            unseen.calls.push(call);
+            None
+        }
         Some(Ok(ModelEvent::End(EndReason::Length))) => Some((MessageStatus::Truncated, None)),
         Some(Ok(ModelEvent::End(_))) => Some((MessageStatus::Complete, None)),
         Some(Err(error)) => Some((MessageStatus::Interrupted, Some(error.to_body()))),
         None => Some((MessageStatus::Interrupted, Some(ProviderError::BrokenOff { at: Report::default() }.to_body()))),
+    }
+}
+
+fn summed(one: Usage, other: Usage) -> Usage {
+    let cached = [one.cached_tokens, other.cached_tokens].into_iter().flatten().reduce(u32::saturating_add);
+    Usage {
+        prompt_tokens: one.prompt_tokens.saturating_add(other.prompt_tokens),
+        completion_tokens: one.completion_tokens.saturating_add(other.completion_tokens),
+        cached_tokens: cached,
     }
 }

@@ -1,5 +1,6 @@
 //! The service as the MCP server sees it: each question is one call of a method that every face has.
 
+use crate::chat::Manner;
 use crate::chat::wording::{before_sending, worded};
 use crate::{PresetOverrides, Service, ServiceError, next};
 use async_trait::async_trait;
@@ -203,11 +204,17 @@ impl Companions for Desk {
                 ChatEvent::Ended { message, error } => ChatEvent::Ended { message: message.map(redacted), error },
                 // What is to be taken out may lie over the border of two pieces: only their length is told.
                 ChatEvent::Text { delta } if redactor.is_some() => ChatEvent::Text { delta: "…".repeat(delta.chars().count()) },
+                // What tools did is no part of the reply, and may hold what is to be taken out.
+                ChatEvent::ToolQuestion { .. } | ChatEvent::ToolBegan { .. } | ChatEvent::ToolEnded { .. } => return,
                 other => other,
             };
             drop(events.send(event));
         };
-        body(self.service.chat_send_as(request, turn.maintain_personality, heard).await)
+        body(
+            self.service
+                .chat_send_as(request, Manner { attended: false, reminds: turn.maintain_personality, trial: None }, heard)
+                .await,
+        )
     }
 
     async fn stop(&self, conversation: ConversationId) {

@@ -4,6 +4,7 @@ use super::closing::ClosedVault;
 use crate::backup::blocking;
 use crate::provider::reseal_keys;
 use crate::scheduler::JobKind;
+use crate::tool::reseal_secrets;
 use crate::{KeyChange, RestoreProgress, RootSecrets, Service, ServiceError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::JobResult;
@@ -144,7 +145,10 @@ fn rekeyed(
         root: &closed.root,
         key_file: &present,
         new: &new,
-        reseal: &|w| reseal_keys(w, vault_id, &old_secrets, &new_secrets),
+        reseal: &|w| {
+            reseal_keys(w, vault_id, &old_secrets, &new_secrets)?;
+            reseal_secrets(w, vault_id, &old_secrets, &new_secrets)
+        },
         now,
     };
     let outcome = backup::rekey(&request, &mut watch);

@@ -33,6 +33,7 @@ mod statistics;
 mod strategy_state;
 pub(crate) mod summary;
 mod tag;
+mod tool;
 mod trash;
 pub(crate) mod tree;
 mod vector;

@@ -95,6 +95,7 @@ impl WriteHandle<'_> {
             "DELETE FROM composer_drafts WHERE context_id = ?1",
             "DELETE FROM state_values WHERE context_id = ?1",
             "DELETE FROM mcp_client_contexts WHERE context_id = ?1",
+            "DELETE FROM context_tools WHERE context_id = ?1",
             "UPDATE mcp_access SET context_id = NULL WHERE context_id = ?1",
         ] {
             self.execute(sql, [bytes])?;

@@ -69,7 +69,7 @@ impl Packed {
         let mut block = ReceiptBlock { date: None, forgotten: false, ..block.clone() };
         if let Some(text) = is_own.then(|| block.text.take()).flatten() {
             self.texts.push((at, text));
-            self.is_derived |= block.origin != Origin::Goals;
+            self.is_derived |= !matches!(block.origin, Origin::Goals | Origin::Tools);
         }
         self.body.blocks.push(Part::Block(Box::new(block)));
     }
@@ -102,7 +102,7 @@ impl Packed {
 
 /// Whether a block's text lay here alone and was forgotten.
 fn is_lost(block: &ReceiptBlock) -> bool {
-    let lay_here = matches!(block.origin, Origin::State | Origin::Goals | Origin::Provider { .. });
+    let lay_here = matches!(block.origin, Origin::State | Origin::Goals | Origin::Tools | Origin::Provider { .. });
     lay_here && block.text.is_none() && !block.hash.is_empty()
 }
 

@@ -23,6 +23,7 @@ mod sharing;
 mod strategies;
 mod tables;
 mod tail;
+mod tools;
 mod tree;
 mod undo;
 mod upkeep;

@@ -8,6 +8,7 @@ import type { LifeBackend } from './life';
 import type { MemoryBackend } from './memory';
 import type { OperationBackend } from './operations';
 import type * as T from './types';
+import type { ToolBackend } from './tools';
 import type { UpkeepBackend } from './upkeep';
 
 /** Ends a subscription. */
@@ -29,6 +30,7 @@ export interface Backend
     LifeBackend,
     MemoryBackend,
     OperationBackend,
+    ToolBackend,
     UpkeepBackend {
   vaultStatus(): Promise<T.VaultStatus>;
   vaultCreate(useKeychain: boolean, passphrase: string | null): Promise<T.RecoverySheet>;

@@ -11,6 +11,7 @@ import type * as Keys from './keys';
 import type * as Life from './life';
 import type * as Memory from './memory';
 import type * as Operations from './operations';
+import type * as Tools from './tools';
 import type * as Window from './types';
 
 /** Rust's numbers arrive as `number | null`, since JSON has no NaN. */
@@ -108,6 +109,12 @@ export type Contract = Agreed<
     Read<Rust.Operation_Serialize, Operations.Operation>,
     Taken<Operations.OperationPageQuery, Rust.OperationPageQuery_Deserialize>,
     Taken<Operations.OperationRule, Rust.OperationRule>,
+    Read<Rust.ToolServerView_Serialize, Tools.ToolServerView>,
+    Read<Rust.ToolServerTest_Serialize, Tools.ToolServerTest>,
+    Read<Rust.ToolChoice, Tools.ToolChoice>,
+    Taken<Tools.ToolServerDraft, Rust.ToolServerDraft_Deserialize>,
+    Taken<Tools.ToolRule, Rust.ToolRule>,
+    Taken<Tools.ToolAnswer, Rust.ToolAnswer>,
     Read<Rust.NetworkPage_Serialize, Diagnosis.NetworkPage>,
     Read<Rust.LogPage, Diagnosis.LogPage>,
     Read<Rust.CrashInfo, Diagnosis.CrashInfo>,

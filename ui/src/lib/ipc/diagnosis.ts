@@ -7,6 +7,7 @@ export type RequestPurpose =
   | 'summary'
   | 'extraction'
   | 'readAhead'
+  | 'tool'
   | 'embedding'
   | 'models'
   | 'detection'

@@ -28,6 +28,7 @@ export type Origin =
   | { from: 'state' }
   | { from: 'recalled'; id: string }
   | { from: 'goals' }
+  | { from: 'tools' }
   | { from: 'provider'; name: string };
 
 /** A replaced part of a stored text, in bytes. */

@@ -12,6 +12,7 @@ import { diagnosisCalls } from './tauri-diagnosis';
 import { lifeCalls } from './tauri-life';
 import { memoryCalls } from './tauri-memory';
 import { operationCalls } from './tauri-operations';
+import { toolCalls } from './tauri-tools';
 import { whole } from './text';
 import type { ChatEvent, RestoreProgress, ShellEvents } from './types';
 import type { UpkeepBackend } from './upkeep';
@@ -60,6 +61,7 @@ export function tauriBackend(): Backend {
     ...memoryCalls(call),
     ...operationCalls(call),
     ...connectionCalls(call),
+    ...toolCalls(call),
     ...diagnosisCalls(call),
 
     chatSend: (request, onEvent) => {

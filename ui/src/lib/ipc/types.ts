@@ -5,6 +5,7 @@ import type { LockSettings } from './keys';
 import type { Citation, Redaction } from './memory';
 import type { ModelInfo } from './models';
 import type { OperationSettings } from './operations';
+import type { ToolEvent } from './tools';
 import type { UpkeepSettings } from './upkeep';
 
 export type * from './archive';
@@ -36,6 +37,7 @@ export type ErrorCode =
   | 'provider_broken_off'
   | 'provider_malformed'
   | 'provider_address_refused'
+  | 'tool_failed'
   | 'engine_unavailable'
   | 'engine_crashed'
   | 'model_file_invalid'
@@ -324,6 +326,7 @@ export type ChatEvent =
   | { kind: 'text'; delta: string }
   | { kind: 'reasoning'; delta: string }
   | { kind: 'notice'; error: ErrorBody }
+  | ToolEvent
   | { kind: 'ended'; message: Message | null; error: ErrorBody | null };
 
 export type ProviderKind = 'engine' | 'openai-compatible' | 'anthropic' | 'ollama';
@@ -373,6 +376,8 @@ export interface Settings extends LockSettings, UpkeepSettings {
   engineIdleMinutes: number;
   lastContextId: string | null;
   aiNoticeAccepted: boolean;
+  /** How often a model may ask for tools before it has to answer, 1–32. */
+  toolRounds: number;
   /** Absent = nothing is taken out. */
   redaction: Redaction;
   operations: OperationSettings;

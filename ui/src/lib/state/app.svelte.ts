@@ -6,6 +6,7 @@ import { Advice } from './advice.svelte';
 import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
 import { Connections } from './connections.svelte';
+import { Tools } from './tools.svelte';
 import { Contexts } from './contexts.svelte';
 import { Conversations } from './conversations.svelte';
 import { readFirst, readRest } from './entry';
@@ -52,6 +53,7 @@ export class App {
   readonly upkeep: Upkeep;
   readonly prompting: Prompting;
   readonly connections: Connections;
+  readonly tools: Tools;
   readonly quick: QuickChat;
   /** This is the small window, which may ask little. */
   readonly isQuick: boolean;
@@ -89,6 +91,7 @@ export class App {
     this.rescue = new Rescue(this, backend);
     this.prompting = new Prompting(backend);
     this.connections = new Connections(backend);
+    this.tools = new Tools(backend);
     this.news = new News(this);
     this.quick = new QuickChat(this, backend);
     this.chat.keepsDrafts = !isQuick;
@@ -156,12 +159,9 @@ export class App {
     this.links.cancel();
     this.chat.clear();
     void this.conversations.show(null);
-    this.contexts.clear();
-    this.search.clear();
-    this.trash.clear();
-    this.presets.clear();
-    const { advice, upkeep, prompting, keys, connections } = this;
-    for (const noun of [advice, upkeep, prompting, keys, connections]) noun.forget();
+    for (const noun of [this.contexts, this.search, this.trash, this.presets]) noun.clear();
+    const { advice, upkeep, prompting, keys, connections, tools } = this;
+    for (const noun of [advice, upkeep, prompting, keys, connections, tools]) noun.forget();
   }
 
   /** Reads everything anew after another vault took the place of the open one, or none did. */

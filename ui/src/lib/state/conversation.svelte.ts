@@ -10,10 +10,12 @@ import type {
   SendRequest,
   TokenMeter,
 } from '../ipc/types';
+import type { ToolAnswer } from '../ipc/tools';
 import { Branch } from './branch.svelte';
 import { ComposerDraft } from './draft.svelte';
-import { Reply } from './reply.svelte';
+import { Reply, type ShownUse } from './reply.svelte';
 import { MESSAGE_BYTES, sendable, tooLong } from './text';
+import { usesOf } from './uses';
 
 const METER_MILLIS = 300;
 const LATE_END_MILLIS = 1_500;
@@ -26,6 +28,8 @@ export class OpenConversation extends Branch {
   care = $state.raw<CareCard | null>(null);
   /** The wordings of messages that are being edited, by message. */
   edits = $state.raw<Record<string, string>>({});
+  /** What tools did for replies, by message; of what the user did not let them do, only what was seen here. */
+  uses = $state.raw<Record<string, ShownUse[]>>({});
   /** The message whose new wording could not be sent; `error` says why. */
   failedEdit = $state<string | null>(null);
   readonly contextId: string;
@@ -38,10 +42,13 @@ export class OpenConversation extends Branch {
   /** Counts the questions to the meter: an answer to an older one is not shown. */
   private asked = 0;
   private ended: (() => void) | null = null;
+  /** The small window may not read the record. */
+  private readonly isMain: boolean;
 
   constructor(backend: Backend, contextId: string, id: string | null = null, keepDraft = false) {
     super(backend, id);
     this.contextId = contextId;
+    this.isMain = keepDraft;
     const key = id === null ? { context: contextId } : { conversation: id };
     this.composer = new ComposerDraft(backend, key, keepDraft);
   }
@@ -56,11 +63,13 @@ export class OpenConversation extends Branch {
 
   override async load(): Promise<void> {
     await super.load();
+    void this.recollect();
     await this.composer.restore();
   }
 
   override place(view: ConversationView, messageId: string): void {
     super.place(view, messageId);
+    void this.recollect();
     void this.composer.restore();
   }
 
@@ -68,6 +77,16 @@ export class OpenConversation extends Branch {
     super.drop();
     if (this.meterTimer !== null) clearTimeout(this.meterTimer);
     this.composer.drop();
+  }
+
+  /** Reads from the record what tools did; a conversation is shown all the same without. */
+  private async recollect(): Promise<void> {
+    const { id } = this;
+    if (id === null || !this.isMain) return;
+    const page = { page: 1, pageSize: 50, toolName: null };
+    const read = this.backend.operationList({ conversationId: id, ...page });
+    const found = await read.catch(() => null);
+    if (found) this.uses = { ...usesOf(found.operations), ...this.uses };
   }
 
   /** Whether something was typed here that is nowhere else. */
@@ -109,6 +128,15 @@ export class OpenConversation extends Branch {
     const done = this.error === null && (await this.run({ kind: 'edit', messageId, text: clean }));
     this.failedEdit = done ? null : messageId;
     return done;
+  }
+
+  /** Answers whether a tool may run; a question that is over needs no answer. */
+  async answerTool(answer: ToolAnswer): Promise<void> {
+    const { reply } = this;
+    const id = reply?.question?.call.id;
+    if (!reply || id === undefined) return;
+    reply.question = null;
+    await this.backend.toolAnswer(id, answer).catch(() => undefined);
   }
 
   async regenerate(messageId: string): Promise<boolean> {
@@ -180,7 +208,8 @@ export class OpenConversation extends Branch {
     else if (event.kind === 'notice') reply.notice = event.error;
     else if (event.kind === 'started') this.begin(reply, event);
     else if (event.kind === 'care') this.care = event.card;
-    else this.end(reply, event.message, event.error);
+    else if (event.kind === 'ended') this.end(reply, event.message, event.error);
+    else reply.tool(event);
   }
 
   private begin(reply: Reply, event: Extract<ChatEvent, { kind: 'started' }>): void {
@@ -203,6 +232,7 @@ export class OpenConversation extends Branch {
   private end(reply: Reply, message: Message | null, error: ErrorBody | null): void {
     reply.flush();
     if (message) this.messages = [...this.messages, message];
+    if (message && reply.uses.length > 0) this.uses = { ...this.uses, [message.id]: reply.uses };
     this.error = error;
     this.reply = null;
     this.ended?.();

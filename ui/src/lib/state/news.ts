@@ -85,5 +85,6 @@ export class News {
     await app.upkeep.follow(changed);
     await app.prompting.follow(changed);
     await app.connections.follow(changed);
+    await app.tools.follow(changed);
   }
 }

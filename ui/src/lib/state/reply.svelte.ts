@@ -1,4 +1,13 @@
+import type { ToolEnd, ToolEvent, ToolUse } from '../ipc/tools';
 import type { ErrorBody } from '../ipc/types';
+
+/** A call of a tool as it is shown. */
+export interface ShownUse {
+  call: ToolUse;
+  /** `null` while it runs. */
+  end: ToolEnd | null;
+  result: string;
+}
 
 /** A reply while it grows. Text arrives faster than frames, so it is shown once a frame. */
 export class Reply {
@@ -6,6 +15,10 @@ export class Reply {
   reasoning = $state('');
   notice = $state.raw<ErrorBody | null>(null);
   id: string | null = $state(null);
+  /** What tools did for it, in order. */
+  uses = $state.raw<ShownUse[]>([]);
+  /** A tool waits for the user's word. */
+  question = $state.raw<Extract<ToolEvent, { kind: 'toolQuestion' }> | null>(null);
   /** The context that writes it. */
   readonly agentId: string;
   private waitingText = '';
@@ -24,6 +37,21 @@ export class Reply {
   reason(delta: string): void {
     this.waitingReasoning += delta;
     this.schedule();
+  }
+
+  /** Notes what is told of a tool. */
+  tool(event: ToolEvent): void {
+    if (event.kind === 'toolQuestion') {
+      this.question = event;
+      return;
+    }
+    const { call } = event;
+    if (this.question?.call.id === call.id) this.question = null;
+    const use: ShownUse =
+      event.kind === 'toolBegan'
+        ? { call, end: null, result: '' }
+        : { call, end: event.end, result: event.result };
+    this.uses = [...this.uses.filter((one) => one.call.id !== call.id), use];
   }
 
   /** Shows all that has arrived. */

@@ -22,6 +22,7 @@ const BEFORE_THE_VAULT: Settings = {
   lockOnSleep: false,
   lockWhenHidden: false,
   operations: { kept: 50, transientSessions: 100, transientMinutes: 60, rules: [] },
+  toolRounds: 8,
   redaction: {
     emails: false,
     phones: false,

@@ -30,3 +30,12 @@ export function tooLong(text: string, most: number): ErrorBody | null {
   const details = { field: 'text', value: `${bytes} bytes`, range: `at most ${most} bytes` };
   return { code: 'invalid_parameter', message: 'The message is too long.', details };
 }
+
+/** JSON on several lines; anything else as it is. */
+export function laidOut(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

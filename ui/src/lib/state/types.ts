@@ -15,6 +15,15 @@ export type {
   StatusChange,
 } from '../ipc/operations';
 export type {
+  Tool,
+  ToolAnswer,
+  ToolChoice,
+  ToolRule,
+  ToolServerDraft,
+  ToolServerView,
+  ToolUse,
+} from '../ipc/tools';
+export type {
   CrashInfo,
   LogLevel,
   LogLine,

@@ -31,6 +31,7 @@ const PLAIN: Partial<Record<Origin['from'], MessageKey>> = {
   state: 'receipt.from.state',
   recalled: 'receipt.from.recalled',
   goals: 'receipt.from.goals',
+  tools: 'receipt.from.tools',
 };
 
 /** Where a block comes from, in words. */

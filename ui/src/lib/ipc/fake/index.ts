@@ -14,6 +14,7 @@ import { archiveCalls } from './archive';
 import { careCalls } from './care';
 import { FakeChat } from './chat';
 import { connectionCalls } from './connections';
+import { toolCalls } from './tools';
 import { diagnosisCalls } from './diagnosis';
 import { contextCalls } from './contexts';
 import { conversationCalls } from './conversations';
@@ -185,6 +186,7 @@ export function fakeBackend(options: FakeOptions = {}): Backend & {
     ...memoryCalls(world, open),
     ...operationCalls(world, open),
     ...connectionCalls(world, open),
+    ...toolCalls(world, open),
     ...diagnosisCalls(world, open),
     ...careCalls(world),
     ...archiveCalls(world, open),

@@ -136,6 +136,7 @@ export function settings(): Settings {
     lockOnSleep: false,
     lockWhenHidden: false,
     operations: { kept: 50, transientSessions: 100, transientMinutes: 60, rules: [] },
+    toolRounds: 8,
     redaction: {
       emails: false,
       phones: false,

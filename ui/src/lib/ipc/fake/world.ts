@@ -11,6 +11,7 @@ import type {
 import { failure } from '../error';
 import type { RevisionUse } from '../life';
 import { FakeConnections } from './connections';
+import { FakeTools } from './tools';
 import { FakeDiagnosis } from './diagnosis';
 import { FakeMemory } from './memory';
 import { SMALL } from './models';
@@ -43,6 +44,7 @@ export class World {
   readonly memory = new FakeMemory();
   /** Other programs that have used the companions. */
   readonly connections = new FakeConnections();
+  readonly tools = new FakeTools();
   readonly diagnosis = new FakeDiagnosis();
   /** What tools did. */
   readonly operations = new FakeOperations();
@@ -225,6 +227,7 @@ export class World {
       this.join(contextOf(preset, `context-${preset.id}`, index));
     }
     this.connections.seed(this);
+    this.tools.seed();
     this.diagnosis.seed(this);
     const first = this.contexts[0];
     if (!first) return;

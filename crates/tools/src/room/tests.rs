@@ -1,0 +1,143 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::{Asked, Exchange, Given, Method, Program};
+use async_trait::async_trait;
+use chrono::DateTime;
+use evenkeel_domain::ErrorBody;
+use futures::stream;
+use secrecy::SecretString;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn server(way: Way) -> Server {
+    Server { id: ToolServerId::from_parts(DateTime::UNIX_EPOCH, [1; 10]), name: "Notes".into(), behalf: None, way }
+}
+
+fn shell(script: &str) -> Server {
+    let args = vec!["-c".to_owned(), script.to_owned()];
+    server(Way::Process(Program { command: "sh".into(), args, env: BTreeMap::new() }))
+}
+
+/// A server of the older era at an address, which answers one call as a stream.
+#[derive(Default)]
+struct Scripted {
+    asked: Mutex<Vec<String>>,
+    /// The description changes with each listing.
+    listings: Mutex<u32>,
+}
+
+fn given(status: u16, kind: &str, body: String) -> Given {
+    let headers = [("content-type", kind), ("mcp-session-id", "session-1")];
+    let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Given { status, headers, body: Box::pin(stream::iter([Ok(body.into())])) }
+}
+
+impl Scripted {
+    fn answer(&self, request: &Value) -> Given {
+        let of = |result: Value| json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string();
+        let plain = |result| given(200, "application/json", of(result));
+        match request["method"].as_str().unwrap() {
+            "initialize" => plain(json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                "serverInfo": {"name": "scripted", "version": "1"}})),
+            "tools/list" => {
+                let mut listings = self.listings.lock().unwrap();
+                *listings += 1;
+                let schema = json!({"type": "object"});
+                let description = format!("Tells the time, wording {listings}.");
+                plain(json!({"tools": [{"name": "clock", "description": description, "inputSchema": schema}]}))
+            }
+            "tools/call" => {
+                let result = json!({"content": [{"type": "text", "text": "noon"}]});
+                given(200, "text/event-stream", format!("event: message\ndata: {}\n\n", of(result)))
+            }
+            // A server of the older era does not know how the newer one begins.
+            "server/discover" => {
+                let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "unknown"}});
+                given(400, "application/json", error.to_string())
+            }
+            _ => given(202, "", String::new()),
+        }
+    }
+}
+
+#[async_trait]
+impl Exchange for Scripted {
+    async fn send(&self, asked: Asked) -> Result<Given, ErrorBody> {
+        let token = asked.token.as_ref().map_or("none", |token| token.expose_secret());
+        if asked.method != Method::Post {
+            return Ok(given(405, "", String::new()));
+        }
+        let request: Value = serde_json::from_slice(&asked.body).unwrap();
+        self.asked.lock().unwrap().push(format!("{} {token}", request["method"].as_str().unwrap()));
+        Ok(self.answer(&request))
+    }
+}
+
+#[tokio::test]
+async fn a_server_at_an_address_lists_and_answers_and_gets_its_token_each_time() {
+    let scripted = Arc::new(Scripted::default());
+    let token = Some(SecretString::from("secret"));
+    let way = Way::Http { url: "https://tools.example/mcp".into(), token, exchange: scripted.clone() };
+    let (room, server) = (ToolRoom::default(), server(way));
+    let listing = room.tools(&server).await.unwrap();
+    assert_eq!(listing.tools[0].name, "clock");
+    let outcome = room.call(&server, "clock", Map::new(), Duration::from_secs(60)).await.unwrap();
+    assert_eq!((outcome.text.as_str(), outcome.is_error), ("noon", false));
+    let again = room.tools(&server).await.unwrap();
+    assert_ne!(listing, again, "what a server says is asked for anew each time");
+    let asked = scripted.asked.lock().unwrap().clone();
+    assert!(asked.iter().all(|one| one.ends_with(" secret")), "{asked:?}");
+    assert_eq!(asked.iter().filter(|one| one.starts_with("initialize")).count(), 1, "{asked:?}");
+    assert_eq!(room.count(), 1);
+    room.stop(server.id);
+    assert_eq!(room.count(), 0);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_that_is_no_server_is_told_by_its_end_and_its_last_words() {
+    let room = ToolRoom::default();
+    let failed = room.tools(&shell("echo starting >&2; echo no such folder >&2; exit 3")).await.unwrap_err();
+    let ToolError::NoServer { reason, .. } = &failed else { panic!("{failed:?}") };
+    assert!(reason.ends_with("no such folder"), "{reason}");
+    let missing = server(Way::Process(Program { command: "no-such-program-here".into(), args: vec![], env: BTreeMap::new() }));
+    assert!(matches!(room.tools(&missing).await, Err(ToolError::Start { .. })));
+}
+
+#[cfg(unix)]
+mod programs {
+    use crate::{Program, process};
+    use secrecy::SecretString;
+    use std::collections::BTreeMap;
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+
+    #[tokio::test]
+    async fn a_program_sees_a_few_variables_and_those_that_were_added() {
+        let env = BTreeMap::from([("NOTES_KEY".to_owned(), SecretString::from("k"))]);
+        let (running, mut output, _input) = process::start(&Program { command: "env".into(), args: vec![], env }).unwrap();
+        let mut said = String::new();
+        output.read_to_string(&mut said).await.unwrap();
+        let names: Vec<&str> = said.lines().filter_map(|line| line.split('=').next()).collect();
+        assert!(names.contains(&"NOTES_KEY") && names.contains(&"PATH"), "{names:?}");
+        let known = ["PATH", "HOME", "LANG", "TMPDIR", "NOTES_KEY"];
+        assert!(names.iter().all(|name| known.contains(name)), "{names:?}");
+        drop(running);
+    }
+
+    #[tokio::test]
+    async fn what_a_program_has_started_ends_with_it() {
+        let script = "sleep 600 & echo $!; wait";
+        let program = Program { command: "sh".into(), args: vec!["-c".into(), script.into()], env: BTreeMap::new() };
+        let (running, output, _input) = process::start(&program).unwrap();
+        let mut output = BufReader::new(output);
+        let mut line = String::new();
+        output.read_line(&mut line).await.unwrap();
+        assert!(line.trim().parse::<u32>().is_ok(), "{line}");
+        drop(running);
+        // The pipe is open for as long as anybody of the group lives.
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest, "");
+    }
+}

@@ -1,0 +1,358 @@
+//! Tools of other programs in chat: real servers that nobody here wrote, a scripted model that calls them, and the user's
+//! word before anything runs.
+
+use crate::support::{World, ended, started};
+use evenkeel_domain::*;
+use evenkeel_service::{ToolServerDraft, ToolServerView};
+use evenkeel_testkit::scripted_server::{Answer, Piece};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tokio::sync::mpsc;
+
+/// A program under `tests/tools`.
+fn program(path: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools").join(path).display().to_string()
+}
+
+fn packaged(name: &str) -> String {
+    program(&format!("node_modules/@modelcontextprotocol/{name}/dist/index.js"))
+}
+
+async fn server(world: &World, args: Vec<String>, env: &[(&str, &str)]) -> ToolServerView {
+    let env: BTreeMap<String, String> = env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let draft = ToolServerDraft {
+        id: None,
+        name: "Notes".into(),
+        transport: ToolTransport::Stdio { command: "node".into(), args },
+        env: (!env.is_empty()).then_some(env),
+        token: None,
+    };
+    let added = world.service.tool_server_save(draft).await.unwrap();
+    assert_eq!(added.server.tools, [], "nothing is started by adding it");
+    world.service.tool_server_test(added.server.id).await.unwrap().view
+}
+
+/// A companion that uses every tool of a server.
+async fn companion(world: &World, view: &ToolServerView) -> Context {
+    let context = world.counselor().await;
+    let choice = |tool: &Tool| ToolChoice { server_id: view.server.id, tool: tool.name.clone() };
+    let chosen: Vec<ToolChoice> = view.server.tools.iter().map(choice).collect();
+    world.service.context_tools_set(context.id, chosen).await.unwrap();
+    context
+}
+
+/// An answer that asks for tools.
+fn calls(wanted: &[(&str, Value)]) -> Answer {
+    let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"index": at, "id": format!("call-{at}"), "type": "function", "function": function})
+    };
+    let wanted: Vec<Value> = wanted.iter().enumerate().map(call).collect();
+    let asked = json!({"choices": [{"delta": {"tool_calls": wanted}}]});
+    let over = json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]});
+    Answer::stream(vec![Piece::Bytes(format!("data: {asked}\n\ndata: {over}\n\ndata: [DONE]\n\n"))])
+}
+
+fn new_message(context: ContextId, conversation: Option<ConversationId>, text: &str) -> SendRequest {
+    SendRequest::New { context_id: context, conversation_id: conversation, text: text.into(), agent_id: None }
+}
+
+/// Says something in a window; each question is answered so.
+async fn say(world: &World, request: SendRequest, answer: ToolAnswer) -> Vec<ChatEvent> {
+    let (heard, mut events) = mpsc::unbounded_channel();
+    let service = world.service.clone();
+    let sending = tokio::spawn(async move { service.chat_send_in_window(request, move |event| drop(heard.send(event))).await });
+    let mut all = Vec::new();
+    while let Some(event) = events.recv().await {
+        if let ChatEvent::ToolQuestion { call, .. } = &event {
+            world.service.tool_answer(call.id.clone(), answer).await.unwrap();
+        }
+        all.push(event);
+    }
+    sending.await.unwrap().unwrap();
+    all
+}
+
+fn questions(events: &[ChatEvent]) -> Vec<(&ToolUse, &str)> {
+    let question = |event| match event {
+        &ChatEvent::ToolQuestion { ref call, ref description, .. } => Some((call, description.as_str())),
+        _ => None,
+    };
+    events.iter().filter_map(question).collect()
+}
+
+fn ends(events: &[ChatEvent]) -> Vec<(ToolEnd, &str)> {
+    let end = |event| match event {
+        &ChatEvent::ToolEnded { end, ref result, .. } => Some((end, result.as_str())),
+        _ => None,
+    };
+    events.iter().filter_map(end).collect()
+}
+
+/// What the model was told of its calls, in its newest request.
+fn told(world: &World) -> Vec<String> {
+    let request = world.server.requests().pop().unwrap();
+    let messages = request["messages"].as_array().unwrap().iter();
+    let results = messages.filter(|message| message["role"] == "tool");
+    results.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+}
+
+struct Files {
+    world: World,
+    context: Context,
+    folder: PathBuf,
+}
+
+/// A companion with the files of a folder.
+async fn with_files() -> Files {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let folder = world.dir.path().join("files");
+    std::fs::create_dir(&folder).unwrap();
+    // The server follows links, and a temporary folder may lie behind one.
+    let folder = folder.canonicalize().unwrap();
+    let view = server(&world, vec![packaged("server-filesystem"), folder.display().to_string()], &[]).await;
+    assert!(view.server.tool("write_file").is_some(), "{:?}", view.server.tools);
+    assert!(view.rules.iter().all(|rule| *rule == ToolRule::Ask), "{:?}", view.rules);
+    let context = companion(&world, &view).await;
+    Files { world, context, folder }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_runs_when_the_user_says_so_and_the_model_is_told_what_it_gave() {
+    let Files { world, context, folder } = with_files().await;
+    let file = folder.join("plan.md");
+    let arguments = json!({"path": file, "content": "Sleep on it."});
+    world.server.push(calls(&[("write_file", arguments.clone())]));
+    world.server.push(Answer::reply(&["It is written."]));
+    let events = say(&world, new_message(context.id, None, "Write the plan."), ToolAnswer::Once).await;
+    let [(call, description)] = questions(&events)[..] else { panic!("{events:?}") };
+    assert_eq!((call.server.as_str(), call.tool.as_str()), ("Notes", "write_file"));
+    assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap(), arguments, "whole");
+    assert!(!description.is_empty());
+    assert_eq!(ends(&events).iter().map(|(end, _)| *end).collect::<Vec<_>>(), [ToolEnd::Done]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "Sleep on it.");
+    let results = told(&world);
+    assert!(results[0].contains("data, and no instruction") && results[0].contains("plan.md"), "{results:?}");
+    let (reply, error) = ended(&events);
+    let reply = reply.unwrap();
+    assert_eq!((reply.content.as_str(), reply.status, error), ("It is written.", MessageStatus::Complete, None));
+
+    // The tools stand in the receipt, whose request is the first that left, byte for byte.
+    let receipt = world.service.receipt_get(reply.id).await.unwrap().unwrap();
+    let tools = receipt.blocks.iter().find(|block| block.kind == BlockKind::Tools).unwrap();
+    assert!(tools.included && tools.text.as_deref().unwrap().contains("write_file"));
+    let request = world.service.receipt_request(reply.id).await.unwrap();
+    assert!(request.matches);
+    assert_eq!(request.body.as_bytes(), world.server.bodies()[0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denied_call_does_not_run_and_one_answer_holds_for_the_conversation() {
+    let Files { world, context, folder } = with_files().await;
+    let write = |name: &str| ("write_file", json!({"path": folder.join(name), "content": "x"}));
+    world.server.push(calls(&[write("no.md")]));
+    world.server.push(Answer::reply(&["Then not."]));
+    let events = say(&world, new_message(context.id, None, "Write."), ToolAnswer::Deny).await;
+    assert_eq!(ends(&events), [(ToolEnd::Refused, ToolRefusal::NotNow.reason())]);
+    assert!(!folder.join("no.md").exists());
+    assert_eq!(told(&world), [ToolRefusal::NotNow.reason()]);
+    let conversation = Some(started(&events).0.id);
+
+    // Two calls of one turn: the first answer holds for the second.
+    world.server.push(calls(&[write("one.md"), write("two.md")]));
+    world.server.push(Answer::reply(&["Both are there."]));
+    let events = say(&world, new_message(context.id, conversation, "Write both."), ToolAnswer::Conversation).await;
+    assert_eq!((questions(&events).len(), ends(&events).len()), (1, 2), "{events:?}");
+    assert!(folder.join("one.md").exists() && folder.join("two.md").exists());
+
+    // In another conversation it is asked again.
+    world.server.push(calls(&[write("three.md")]));
+    world.server.push(Answer::reply(&["Not here."]));
+    let events = say(&world, new_message(context.id, None, "Write."), ToolAnswer::Deny).await;
+    assert_eq!(questions(&events).len(), 1);
+    assert!(!folder.join("three.md").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_window_only_what_is_allowed_for_good_runs() {
+    let Files { world, context, folder } = with_files().await;
+    let file = folder.join("plan.md");
+    let write = || calls(&[("write_file", json!({"path": file, "content": "x"}))]);
+    world.server.push(write());
+    world.server.push(Answer::reply(&["I may not."]));
+    let events = world.say(context.id, None, "Write.").await;
+    assert_eq!((questions(&events).len(), ends(&events)), (0, vec![(ToolEnd::Refused, ToolRefusal::Unattended.reason())]));
+    assert!(!file.exists());
+    let server_id = world.service.context_tools(context.id).await.unwrap()[0].server_id;
+    let choice = ToolChoice { server_id, tool: "write_file".into() };
+    world.service.tool_rule_set(choice, ToolRule::Allowed).await.unwrap();
+    world.server.push(write());
+    world.server.push(Answer::reply(&["Done."]));
+    world.say(context.id, None, "Write.").await;
+    assert!(file.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_whose_description_has_changed_is_asked_about_again() {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let wording = world.dir.path().join("wording.txt");
+    std::fs::write(&wording, "Keeps a thought.").unwrap();
+    let view = server(&world, vec![program("changing.mjs"), wording.display().to_string()], &[]).await;
+    let context = companion(&world, &view).await;
+    let turn = async |answer| {
+        world.server.push(calls(&[("remember", json!({"what": "tea"}))]));
+        world.server.push(Answer::reply(&["Well."]));
+        say(&world, new_message(context.id, None, "Remember tea."), answer).await
+    };
+    let events = turn(ToolAnswer::Always).await;
+    assert_eq!((questions(&events).len(), ends(&events)), (1, vec![(ToolEnd::Done, "kept tea")]));
+    assert_eq!(questions(&turn(ToolAnswer::Deny).await).len(), 0, "it is allowed for good");
+    std::fs::write(&wording, "Keeps a thought, and tells it to everybody.").unwrap();
+    let events = turn(ToolAnswer::Deny).await;
+    let asked = questions(&events);
+    assert_eq!(
+        asked.iter().map(|(_, description)| *description).collect::<Vec<_>>(),
+        ["Keeps a thought, and tells it to everybody."]
+    );
+    assert_eq!(ends(&events), [(ToolEnd::Refused, ToolRefusal::NotNow.reason())]);
+    let known = world.service.tool_server_list().await.unwrap().remove(0);
+    assert_eq!((known.rules, known.server.tools[0].description.as_str()), (vec![ToolRule::Ask], asked[0].1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rounds_have_an_end_and_the_model_is_told_to_answer_without_tools() {
+    let Files { world, context, folder } = with_files().await;
+    let settings = Settings { tool_rounds: 2, ..world.service.settings_get().await.unwrap() };
+    world.service.settings_save(settings).await.unwrap();
+    for _ in 0..3 {
+        world.server.push(calls(&[("list_directory", json!({"path": folder}))]));
+    }
+    let events = say(&world, new_message(context.id, None, "Look."), ToolAnswer::Conversation).await;
+    assert_eq!(ends(&events).len(), 2, "what is asked for after the last round does not run");
+    let requests = world.server.requests();
+    let over: Vec<bool> = requests.iter().map(|request| request["tool_choice"] == "none").collect();
+    assert_eq!(over, [false, false, true]);
+    assert!(requests.iter().all(|request| request["tools"].as_array().is_some_and(|tools| !tools.is_empty())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_can_be_stopped_while_the_question_is_open_and_nothing_runs() {
+    let Files { world, context, folder } = with_files().await;
+    world.server.push(calls(&[("write_file", json!({"path": folder.join("plan.md"), "content": "x"}))]));
+    let (heard, mut events) = mpsc::unbounded_channel();
+    let (service, request) = (world.service.clone(), new_message(context.id, None, "Write."));
+    let sending = tokio::spawn(async move { service.chat_send_in_window(request, move |event| drop(heard.send(event))).await });
+    let (mut conversation, mut question, mut last) = (None, None, None);
+    while let Some(event) = events.recv().await {
+        match &event {
+            ChatEvent::Started { conversation: begun, .. } => conversation = Some(begun.id),
+            ChatEvent::ToolQuestion { call, .. } => {
+                question = Some(call.id.clone());
+                world.service.chat_stop(conversation.unwrap()).await.unwrap();
+            }
+            _ => {}
+        }
+        last = Some(event);
+    }
+    sending.await.unwrap().unwrap();
+    assert!(matches!(last, Some(ChatEvent::Ended { message: None, error: None })), "{last:?}");
+    let late = world.service.tool_answer(question.unwrap(), ToolAnswer::Always).await.unwrap_err();
+    assert_eq!(late.code(), ErrorCode::NotFound);
+    assert!(!folder.join("plan.md").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_server_keeps_its_file_where_its_environment_says() {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let file = world.dir.path().join("memory.jsonl");
+    let view = server(&world, vec![packaged("server-memory")], &[("MEMORY_FILE_PATH", &file.display().to_string())]).await;
+    assert_eq!(view.server.env_names, ["MEMORY_FILE_PATH"], "its value is not given back");
+    let context = companion(&world, &view).await;
+    let entity = json!({"name": "tea", "entityType": "drink", "observations": ["calms"]});
+    world.server.push(calls(&[("create_entities", json!({"entities": [entity]})), ("no_such_tool", json!({}))]));
+    world.server.push(Answer::reply(&["I will remember."]));
+    let events = say(&world, new_message(context.id, None, "I drink tea."), ToolAnswer::Once).await;
+    let ends = ends(&events);
+    assert_eq!(ends.iter().map(|(end, _)| *end).collect::<Vec<_>>(), [ToolEnd::Done, ToolEnd::Failed], "{ends:?}");
+    assert!(ends[1].1.starts_with("There is no tool no_such_tool. There are: "), "{ends:?}");
+    assert!(std::fs::read_to_string(file).unwrap().contains("calms"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_context_for_this_machine_alone_gets_no_tools_from_elsewhere_and_the_engine_none() {
+    let Files { world, context, .. } = with_files().await;
+    let draft = ToolServerDraft {
+        id: None,
+        name: "Far".into(),
+        transport: ToolTransport::Http { url: "https://tools.example/mcp".into() },
+        env: None,
+        token: Some("token-0123456789".into()),
+    };
+    let far = world.service.tool_server_save(draft.clone()).await.unwrap();
+    assert_eq!((far.server.locality, far.server.token_hint.as_deref()), (ProviderLocality::Remote, Some("6789")));
+    let elsewhere = ToolTransport::Http { url: "https://other.example/mcp".into() };
+    let moved = ToolServerDraft { id: Some(far.server.id), transport: elsewhere, token: None, ..draft.clone() };
+    let refused = world.service.tool_server_save(moved).await.unwrap_err();
+    assert_eq!(refused.to_body().details["field"], "transport", "a token goes to another place only when it is entered again");
+    let plain = ToolTransport::Http { url: "http://tools.example/mcp".into() };
+    let refused = world.service.tool_server_save(ToolServerDraft { transport: plain, ..draft }).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::ProviderAddressRefused);
+    let at = |tool: &str| Tool { name: tool.into(), description: String::new(), input_schema: json!({"type": "object"}) };
+    let (id, now) = (far.server.id, far.server.created_at);
+    world.store().write(|w| w.set_tools_listed(id, &[at("look_up")], now)).unwrap();
+    let mut chosen = world.service.context_tools(context.id).await.unwrap();
+    chosen.push(ToolChoice { server_id: id, tool: "look_up".into() });
+    world.service.context_tools_set(context.id, chosen).await.unwrap();
+
+    let offered = async || {
+        let preview = world.service.chat_preview(new_message(context.id, None, "Look.")).await.unwrap();
+        let body: Value = serde_json::from_str(&preview.body).unwrap();
+        let names = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_owned();
+        body["tools"].as_array().map(|tools| tools.iter().map(names).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    assert!(offered().await.contains(&"look_up".to_owned()));
+    let here = ContextPatch { local_only: Some(true), ..ContextPatch::default() };
+    world.service.context_update(context.id, here).await.unwrap();
+    let names = offered().await;
+    assert!(names.contains(&"write_file".to_owned()) && !names.contains(&"look_up".to_owned()), "{names:?}");
+    world.use_engine().await;
+    assert_eq!(offered().await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_tool_did_is_in_the_record_and_the_model_answers_from_it() {
+    let Files { world, context, folder } = with_files().await;
+    let file = folder.join("plan.md");
+    world.server.push(calls(&[("write_file", json!({"path": file, "content": "Sleep on it."}))]));
+    world.server.push(Answer::reply(&["It is written."]));
+    let events = say(&world, new_message(context.id, None, "Write the plan."), ToolAnswer::Once).await;
+    let conversation = started(&events).0.id;
+    let reply = ended(&events).0.unwrap();
+    let recorded = world.service.operation_recent(OperationQuery::new(conversation)).await.unwrap();
+    let [operation] = &recorded[..] else { panic!("{recorded:?}") };
+    assert_eq!((operation.tool_name.as_str(), operation.source.as_str(), &operation.error), ("write_file", "Notes", &None));
+    assert_eq!((operation.message_id, operation.query.as_str()), (Some(reply.id), "Write the plan."));
+    assert_eq!(operation.arguments["content"], "Sleep on it.");
+    let files: Vec<&str> = operation.metadata.files.iter().map(|found| found.path.as_str()).collect();
+    assert_eq!(files, [file.to_str().unwrap()]);
+
+    // It is asked without a question to the user, and knows nothing of another conversation.
+    world.server.push(calls(&[(RECENT_CONTEXT, json!({"limit": 3, "session_id": "another"}))]));
+    world.server.push(Answer::reply(&["I wrote plan.md."]));
+    let asked = new_message(context.id, Some(conversation), "What did you just write?");
+    let events = say(&world, asked, ToolAnswer::Deny).await;
+    assert_eq!(questions(&events).len(), 0);
+    let results = told(&world);
+    assert!(results[0].contains("plan.md") && results[0].contains("write_file"), "{results:?}");
+    assert_eq!(ended(&events).0.unwrap().content, "I wrote plan.md.");
+    let named = |request: &Value| request["tools"].to_string().contains(RECENT_CONTEXT);
+    let requests = world.server.take_requests();
+    assert_eq!(requests.iter().map(named).collect::<Vec<_>>(), [false, false, true, true]);
+    world.server.push(Answer::reply(&["Hello."]));
+    say(&world, new_message(context.id, None, "Hello."), ToolAnswer::Deny).await;
+    assert!(!named(&world.server.take_requests()[0]), "a new conversation has no operations");
+}

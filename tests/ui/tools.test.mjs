@@ -1,0 +1,125 @@
+/** Tools of other programs: servers, which companion uses what, and the question before one runs. */
+import assert from 'node:assert/strict';
+import { journey } from './journey.mjs';
+
+const LOOKS = {
+  light: {},
+  dark: { colorScheme: 'dark' },
+  arabic: { arabic: true },
+  small: { width: 640, height: 780 },
+};
+
+async function speak(page, language) {
+  await page.evaluate(async (tag) => {
+    const { fake } = globalThis;
+    await fake.settingsSave({ ...(await fake.settingsGet()), language: tag });
+    fake.emit('change', { noun: 'settings', id: 'settings' });
+  }, language);
+  await page.locator(`html[lang=${language}]`).waitFor();
+}
+
+async function settings(page) {
+  await page.id('composer-input').waitFor();
+  if (await page.id('open-nav').isVisible()) await page.id('open-nav').click();
+  await page.id('open-settings').click();
+  await page.id('tab-tools').click();
+  await page.id('tool-server').first().waitFor();
+}
+
+async function ask(page) {
+  await page.id('composer-input').fill('Write the plan down, please');
+  await page.id('composer-input').press('Enter');
+  await page.id('tool-question').waitFor();
+}
+
+const answers = (page) => page.evaluate(() => globalThis.fake.world.tools.answers);
+
+for (const [look, { arabic, ...options }] of Object.entries(LOOKS))
+  journey(`tools look right (${look})`, 'index.html?seed=life&pace=0', options, async (page) => {
+    await page.id('composer-input').waitFor();
+    if (arabic) await speak(page, 'ar');
+    await settings(page);
+    await page.shot(`tools-settings-${look}`);
+    await page.id('settings-back').click();
+    await ask(page);
+    await page.shot(`tools-question-${look}`);
+    await page.id('tool-once').click();
+    await page.id('tool-use').click();
+    await page.id('tool-result').waitFor();
+    await page.shot(`tools-chat-${look}`);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(wide, false, 'nothing stands beyond the edge of the window');
+  });
+
+journey(
+  'a server is added once its whole command was shown, tested, decided about and removed',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await settings(page);
+    await page.id('server-new').click();
+    await page.id('server-name').fill('Documents');
+    await page.id('server-program').fill('npx');
+    await page.id('server-args').fill('-y\nserver-files\n/home/ada/My files');
+    await page.id('server-next').click();
+    const command = await page.id('server-command').innerText();
+    assert.equal(command, 'npx -y server-files "/home/ada/My files"');
+    assert.equal(await page.id('tool-server').count(), 1, 'nothing is added before that');
+    await page.id('server-add').click();
+    const added = page.locator('[data-testid=tool-server]', { hasText: 'Documents' });
+    await added.getByTestId('tool-rule').first().waitFor();
+    await added.getByTestId('tool-rule').first().selectOption('denied');
+    await page.waitForFunction(async () => {
+      const [, files] = await globalThis.fake.toolServerList();
+      return files.rules.join() === 'denied,ask';
+    });
+    await added.getByTestId('server-remove').click();
+    await page.id('confirm-yes').click();
+    await added.waitFor({ state: 'detached' });
+  },
+);
+
+journey(
+  'a tool runs only when it is allowed, and closing the question denies',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await ask(page);
+    assert.match(await page.id('tool-place').innerText(), /npx -y @modelcontextprotocol/);
+    assert.match(await page.id('tool-arguments').innerText(), /Sleep on it\./);
+    await page.keyboard.press('Escape');
+    await page.id('tool-question').waitFor({ state: 'detached' });
+    await page.locator('[data-end=refused]').waitFor();
+    assert.deepEqual(await answers(page), ['deny']);
+
+    await page.id('message-assistant').last().getByText('left the file alone').waitFor();
+    await ask(page);
+    await page.id('tool-always').click();
+    await page.locator('[data-end=done]').waitFor();
+    await page.id('message-assistant').last().getByText('stands in plan.md').waitFor();
+
+    await page.id('composer-input').fill('Write the plan once more');
+    await page.id('composer-input').press('Enter');
+    await page.locator('[data-end=done]').nth(1).waitFor();
+    assert.equal(await page.id('tool-question').count(), 0, 'it is asked about no more');
+    assert.deepEqual(await answers(page), ['deny', 'always']);
+  },
+);
+
+journey(
+  'a companion gets the tools that are chosen for it',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.id('context-menu').first().click();
+    await page.id('context-edit').click();
+    await page.id('context-tools').locator('summary').click();
+    await page.id('context-tool').nth(1).check();
+    await page.id('context-save').click();
+    await page.id('context-save').waitFor({ state: 'detached' });
+    const chosen = await page.evaluate(() => [...globalThis.fake.world.tools.chosen.values()]);
+    assert.deepEqual(chosen, [[{ serverId: 'server-1', tool: 'write_file' }]]);
+  },
+);

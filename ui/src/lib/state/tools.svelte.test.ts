@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { fakeBackend } from '../ipc/fake';
+import { Reply } from './reply.svelte';
+import { Tools } from './tools.svelte';
+
+const draft = (name: string) => ({
+  id: null,
+  name,
+  transport: { kind: 'stdio' as const, command: 'npx', args: ['server'] },
+  env: null,
+  token: null,
+});
+
+describe('servers of tools', () => {
+  it('are tested when they are added, and listed with what was decided', async () => {
+    const backend = fakeBackend({ demo: true });
+    const tools = new Tools(backend);
+    await tools.load();
+    const before = tools.list.length;
+    expect(await tools.save(draft('Files'))).toBeNull();
+    await expect.poll(() => tools.list[before]?.server.tools.length).toBe(2);
+    const added = tools.list[before]?.server.id ?? '';
+    await tools.decide(added, 'write_file', 'allowed');
+    expect(tools.list[before]?.rules).toEqual(['ask', 'allowed']);
+    await tools.remove(added);
+    expect(tools.list.length).toBe(before);
+  });
+
+  it('stay in the list when they do not answer, with the reason', async () => {
+    const tools = new Tools(fakeBackend({ demo: true }));
+    await tools.save(draft('broken'));
+    await expect.poll(() => tools.failure?.code).toBe('tool_failed');
+    expect(tools.testing).toBeNull();
+    expect(tools.list.at(-1)?.server.listedAt).toBeNull();
+  });
+});
+
+describe('a growing reply', () => {
+  it('closes the question about a call that is over', () => {
+    const reply = new Reply('context');
+    const call = { id: '1', server: 'Files', tool: 'write_file', arguments: '{}' };
+    reply.tool({ kind: 'toolQuestion', call, description: 'Writes.', place: 'npx server' });
+    expect(reply.question?.call.id).toBe('1');
+    reply.tool({ kind: 'toolEnded', call, end: 'refused', result: 'not run' });
+    expect(reply.question).toBeNull();
+    expect(reply.uses.map((use) => use.end)).toEqual(['refused']);
+  });
+
+  it('shows a call once, from its begin to its end', () => {
+    const reply = new Reply('context');
+    const call = { id: '1', server: 'Files', tool: 'read', arguments: '{}' };
+    reply.tool({ kind: 'toolBegan', call });
+    expect(reply.uses.map((use) => use.end)).toEqual([null]);
+    reply.tool({ kind: 'toolEnded', call, end: 'done', result: 'text' });
+    expect(reply.uses.map((use) => use.end)).toEqual(['done']);
+  });
+});
