@@ -2,6 +2,7 @@
 
 use super::closing::ClosedVault;
 use crate::backup::blocking;
+use crate::connection::reseal_token;
 use crate::provider::reseal_keys;
 use crate::{KeyChange, RestoreProgress, RootSecrets, Service, ServiceError};
 use evenkeel_store::backup::{self, BackupError, Progress, RekeyRequest, finish_pending_restore, remove_set_aside};
@@ -127,7 +128,10 @@ fn rekeyed(
         root: &closed.root,
         key_file: &present,
         new: &new,
-        reseal: &|w| reseal_keys(w, vault_id, &old_secrets, &new_secrets),
+        reseal: &|w| {
+            reseal_keys(w, vault_id, &old_secrets, &new_secrets)?;
+            reseal_token(w, vault_id, &old_secrets, &new_secrets)
+        },
         now,
     };
     let outcome = backup::rekey(&request, &mut watch);

@@ -20,6 +20,12 @@ pub mod state_key {
     pub const DRILLED: &str = "backup_drilled";
     /// The readings at which databases that restores had set aside were first seen, by file name.
     pub const SET_ASIDE: &str = "set_aside";
+    /// What is served over HTTP.
+    pub const SERVER: &str = "server";
+    /// The sessions that programs named themselves over HTTP.
+    pub const NAMED_SESSIONS: &str = "named_sessions";
+    /// The token of that server, wrapped with the key of secrets, in hexadecimal digits.
+    pub const SERVER_TOKEN: &str = "server_token";
 }
 
 /// Milliseconds that the app has run since the vault was made.
