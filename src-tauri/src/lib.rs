@@ -77,6 +77,10 @@ fn start(app: &AppHandle, options: &Options, quick: bool) -> Result<(), Box<dyn 
     app.manage(Shell::new(service));
     follow(app.clone(), &followed);
     followed.watch_sleep();
+    tauri::async_runtime::spawn(async move {
+        // The app is of use without it; why it does not listen is in the log.
+        let _ = followed.listen_to_programs().await;
+    });
     if let Err(error) = tray::build(app) {
         tracing::warn!(%error, "no tray icon");
     }

@@ -1,7 +1,8 @@
-//! `evenkeel mcp`: no window, no tray; questions come on standard input, answers go to standard output.
+//! `evenkeel mcp`: no window, no tray; questions come on standard input, answers go to standard output. Where the app runs,
+//! they are its own; this process only carries them. Where it does not, this process opens the vault itself.
 
 use crate::{Options, context};
-use evenkeel_service::{Service, ServiceError, ServiceOptions};
+use evenkeel_service::{AppStream, Service, ServiceError, ServiceOptions, app_of};
 use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -35,6 +36,9 @@ pub fn serve(options: &Options) -> ExitCode {
 }
 
 async fn serve_with(options: &Options) -> ExitCode {
+    if let Some(app) = app_of(&options.profile).await {
+        return carry(app).await;
+    }
     let service = match made(options) {
         Ok(service) => service,
         Err(error) => {
@@ -54,6 +58,39 @@ async fn serve_with(options: &Options) -> ExitCode {
         Err(error) => {
             tracing::error!(%error, "the connection ended");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// Carries what is said between whoever started this process and the app, until one of them ends.
+async fn carry(app: AppStream) -> ExitCode {
+    let (mut output, written) = output();
+    let is_whole = relay(app, &mut output).await;
+    drop(output);
+    let _ = tokio::time::timeout(LAST, written).await;
+    if is_whole {
+        return ExitCode::SUCCESS;
+    }
+    tracing::warn!("the running app has ended the connection");
+    ExitCode::FAILURE
+}
+
+/// Whether the input ended before the app did.
+async fn relay(app: AppStream, output: &mut DuplexStream) -> bool {
+    let (mut from_app, mut to_app) = tokio::io::split(app);
+    let mut input = input();
+    let answers = tokio::io::copy(&mut from_app, output);
+    let questions = async {
+        let carried = tokio::io::copy(&mut input, &mut to_app).await;
+        // The app hears that nothing more will be asked.
+        carried.and(to_app.shutdown().await)
+    };
+    tokio::pin!(answers);
+    tokio::select! {
+        _ = &mut answers => false,
+        asked = questions => {
+            let _ = tokio::time::timeout(ENDING, &mut answers).await;
+            asked.is_ok()
         }
     }
 }

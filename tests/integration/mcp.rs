@@ -2,7 +2,7 @@
 
 use crate::support::{World, options};
 use evenkeel_domain::*;
-use evenkeel_service::{Service, SlotName, VaultState};
+use evenkeel_service::{Service, SlotName, UnlockMethod, VaultState};
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use rmcp::model::{
     ArgumentInfo, CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, CompleteRequestParams,
@@ -10,19 +10,21 @@ use rmcp::model::{
     Reference, ResourceContents,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-const NAME: &str = "Test client";
+pub const NAME: &str = "Test client";
 
 /// What the client was told.
 #[derive(Clone, Default)]
-struct Heard {
-    progress: Arc<Mutex<Vec<(f64, String)>>>,
-    lists: Arc<AtomicUsize>,
+pub struct Heard {
+    pub progress: Arc<Mutex<Vec<(f64, String)>>>,
+    pub lists: Arc<AtomicUsize>,
 }
 
 impl ClientHandler for Heard {
@@ -40,13 +42,13 @@ impl ClientHandler for Heard {
 }
 
 /// A connected program.
-struct Program {
-    client: RunningService<RoleClient, Heard>,
-    heard: Heard,
+pub struct Program {
+    pub client: RunningService<RoleClient, Heard>,
+    pub heard: Heard,
 }
 
 /// The two ways to begin.
-fn eras() -> [ClientLifecycleMode; 2] {
+pub fn eras() -> [ClientLifecycleMode; 2] {
     [
         ClientLifecycleMode::Initialize,
         ClientLifecycleMode::Discover { preferred_versions: vec![rmcp::model::ProtocolVersion::V_2026_07_28] },
@@ -66,6 +68,15 @@ impl Program {
         Self { client, heard }
     }
 
+    /// One that speaks with the running app over HTTP.
+    pub async fn over_http(address: &str, token: &str, era: ClientLifecycleMode) -> Self {
+        let config = StreamableHttpClientTransportConfig::with_uri(format!("{address}/mcp")).auth_header(token);
+        let transport = StreamableHttpClientTransport::with_client(crate::mcp_http::client(), config);
+        let heard = Heard::default();
+        let client = heard.clone().serve_with_lifecycle(transport, era).await.unwrap();
+        Self { client, heard }
+    }
+
     async fn legacy(world: &World) -> Self {
         Self::of(&world.service, ClientLifecycleMode::Initialize).await
     }
@@ -78,7 +89,7 @@ impl Program {
         program
     }
 
-    async fn result(&self, tool: &'static str, arguments: Value) -> (bool, Value) {
+    pub async fn result(&self, tool: &'static str, arguments: Value) -> (bool, Value) {
         let params = CallToolRequestParams::new(tool).with_arguments(arguments.as_object().cloned().unwrap());
         let result = self.client.peer().call_tool(params).await.unwrap();
         assert!(!result.content.is_empty());
@@ -86,14 +97,14 @@ impl Program {
     }
 
     /// What a tool gives where it goes well.
-    async fn call(&self, tool: &'static str, arguments: Value) -> Value {
+    pub async fn call(&self, tool: &'static str, arguments: Value) -> Value {
         let (is_error, given) = self.result(tool, arguments).await;
         assert!(!is_error && given["success"] == true, "{given}");
         given
     }
 
     /// The error of a tool that refuses.
-    async fn refusal(&self, tool: &'static str, arguments: Value) -> Value {
+    pub async fn refusal(&self, tool: &'static str, arguments: Value) -> Value {
         let (is_error, given) = self.result(tool, arguments).await;
         assert!(is_error && given["success"] == false, "{given}");
         given["error"].clone()
@@ -112,7 +123,7 @@ impl Program {
 }
 
 impl World {
-    async fn grant(&self, grant: ConnectionGrant) {
+    pub async fn grant(&self, grant: ConnectionGrant) {
         self.service.connection_set_grant(NAME.into(), grant).await.unwrap();
     }
 
@@ -122,7 +133,7 @@ impl World {
     }
 }
 
-async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     for _ in 0..500 {
         if holds().await {
             return;
@@ -633,4 +644,19 @@ async fn while_the_vault_is_not_open_lists_are_given_and_every_tool_says_what_to
     other.vault_unlock(evenkeel_service::UnlockMethod::RecoveryCode { code: world.recovery.join("-") }).await.unwrap();
     let listed = program.call("context-manage", json!({ "action": "list" })).await;
     assert_eq!(listed["totalCount"], json!(1));
+}
+
+#[tokio::test]
+async fn a_process_that_opened_the_vault_itself_is_locked_with_the_app_that_runs_beside_it() {
+    let world = World::new().await;
+    let other = Service::new(options(world.dir.path(), world.keychain.clone(), world.clock.clone())).unwrap();
+    let program = Program::of(&other, ClientLifecycleMode::Initialize).await;
+    program.call("context-manage", json!({ "action": "list" })).await;
+    world.service.listen_to_programs().await.unwrap();
+    world.service.vault_lock().await;
+    let refused = program.refusal("context-manage", json!({ "action": "list" })).await;
+    assert_eq!(refused["code"], json!("vault_locked"));
+    assert_ne!(other.vault_status().await.state, VaultState::Open, "its keys are gone too");
+    world.service.vault_unlock(UnlockMethod::Keychain).await.unwrap();
+    program.call("context-manage", json!({ "action": "list" })).await;
 }

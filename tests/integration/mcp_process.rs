@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -139,34 +139,26 @@ impl<'a> Place<'a> {
             "contextId": self.context,
             "steps": steps,
         });
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_client.py");
-        let mut command = Command::new(python());
-        command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the Python environment is missing: run ./scripts/setup");
-        child.stdin.take().unwrap().write_all(wish.to_string().as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        run_python(&wish)
     }
 
     /// Starts the server and speaks with it line by line.
     fn raw(&self) -> Raw {
         let mut command = Command::new(engine_program());
-        command.args(["mcp", "--profile", &self.profile()]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = self.session.apply(&mut command).spawn().unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let mut raw = Raw { child, input, output };
-        let begin = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": { "name": "Raw", "version": "1" }
-        });
-        raw.say(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": begin }));
-        assert_eq!(raw.heard()["result"]["serverInfo"]["name"], json!("evenkeel"));
-        raw.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        raw
+        Raw::start(self.session.apply(command.args(["mcp", "--profile", &self.profile()])))
     }
+}
+
+/// Runs the Python client with a wish; gives what it saw.
+pub fn run_python(wish: &Value) -> Value {
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_client.py");
+    let mut command = Command::new(python());
+    command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the Python environment is missing: run ./scripts/setup");
+    child.stdin.take().unwrap().write_all(wish.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The folder of the built-in model, which the home of a session does not have.
@@ -183,13 +175,29 @@ fn python() -> PathBuf {
 }
 
 /// The server, spoken with by hand.
-struct Raw {
+pub struct Raw {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Raw {
+    /// Starts a server and begins to speak with it.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut raw = Self { child, input, output };
+        let begin = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": { "name": "Raw", "version": "1" }
+        });
+        raw.say(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": begin }));
+        assert_eq!(raw.heard()["result"]["serverInfo"]["name"], json!("evenkeel"));
+        raw.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        raw
+    }
+
     fn say(&mut self, message: &Value) {
         let mut line = message.to_string();
         line.push('\n');
@@ -197,7 +205,7 @@ impl Raw {
     }
 
     /// The next message of the server.
-    fn heard(&mut self) -> Value {
+    pub fn heard(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
@@ -214,7 +222,7 @@ impl Raw {
     }
 
     /// The answer to a request; what comes before it is passed over.
-    fn answer(&mut self, id: u32) -> Value {
+    pub fn answer(&mut self, id: u32) -> Value {
         loop {
             let heard = self.heard();
             if heard["id"] == json!(id) {
@@ -223,27 +231,35 @@ impl Raw {
         }
     }
 
-    fn call(&mut self, id: u32, tool: &str, arguments: &Value) {
+    pub fn call(&mut self, id: u32, tool: &str, arguments: &Value) {
         let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": id } });
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
     }
 
     /// Closes the input; gives how long the process lived on, and what it said on standard error.
-    fn close(mut self) -> (Duration, String) {
+    pub fn close(mut self) -> (Duration, String) {
         let began = Instant::now();
         drop(self.input.take());
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(began.elapsed() < Duration::from_secs(20), "the process lives on");
-            std::thread::sleep(Duration::from_millis(5));
-        };
+        let status = self.end();
         let took = began.elapsed();
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         assert!(status.success(), "{status} {said}");
         (took, said)
+    }
+}
+
+impl Raw {
+    /// Waits until the process has ended by itself.
+    pub fn end(&mut self) -> ExitStatus {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "the process lives on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

@@ -72,3 +72,29 @@ journey(
     assert.equal(await page.id('connection').count(), 1);
   },
 );
+
+journey(
+  'the server over HTTP is turned on, told of a taken port, and shows its token only when asked',
+  'index.html?seed=life',
+  {},
+  async (page) => {
+    await open(page);
+    const server = page.id('server');
+    await server.getByRole('switch').click();
+    await page.id('server-address').waitFor();
+    assert.match(await page.id('server-address').innerText(), /127\.0\.0\.1:28472/);
+    assert.doesNotMatch(await page.id('server-token').innerText(), /evenkeel_/);
+    await page.id('server-show').click();
+    await server.getByText(/^evenkeel_1+$/).waitFor();
+    assert.match(await page.id('server-snippet').innerText(), /Bearer evenkeel_1+/);
+    await page.id('server-renew').click();
+    await page.id('confirm-yes').click();
+    await server.getByText(/^evenkeel_2+$/).waitFor();
+    await page.shot('connections-server');
+
+    await page.id('server-port').fill('80');
+    await page.id('server-port').press('Enter');
+    await page.id('server-address').waitFor({ state: 'detached' });
+    await server.getByRole('alert').waitFor();
+  },
+);

@@ -29,6 +29,8 @@ mod receipt;
 mod redaction;
 mod schema;
 mod search;
+mod server;
+mod session;
 mod settings;
 mod strategy;
 mod tag;
@@ -77,6 +79,8 @@ pub use receipt::{
 pub use redaction::{RedactionKind, RedactionSettings};
 pub use schema::{Misfit, StateSchema};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
+pub use server::ServerSettings;
+pub use session::{NamedSession, SessionSummary, Sessions, SessionsShown};
 pub use settings::{Settings, Theme};
 pub use strategy::{
     EXTRACTION, ExtractionSettings, FULL, FullSettings, MemorySettings, RecallSettings, SLIDING_WINDOW, SUMMARIZATION,

@@ -15,7 +15,8 @@ const PAGE: u32 = 500;
 
 /// A program that asks.
 #[derive(Clone)]
-pub(crate) struct Caller {
+pub struct Caller {
+    /// The app.
     pub companions: Arc<dyn Companions>,
     name: String,
     grant: ConnectionGrant,
@@ -23,8 +24,17 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// Looks up what the program may do.
-    pub async fn of(companions: Arc<dyn Companions>, client: Option<Implementation>) -> Result<Self, ErrorBody> {
-        let (name, version) = named(client);
+    pub(crate) async fn of(companions: Arc<dyn Companions>, client: Option<Implementation>) -> Result<Self, ErrorBody> {
+        let (name, version) = client.map(|client| (client.name, client.version)).unwrap_or_default();
+        Self::named(companions, &name, &version).await
+    }
+
+    /// Looks up what the program may do that gives itself this name and version.
+    ///
+    /// # Errors
+    /// The vault is not open, or the user has blocked the program.
+    pub async fn named(companions: Arc<dyn Companions>, name: &str, version: &str) -> Result<Self, ErrorBody> {
+        let (name, version) = named(name, version);
         let grant = companions.grant(&name, &version).await?;
         if grant.is_blocked {
             let blocked = Self { companions, name, grant };
@@ -36,13 +46,22 @@ impl Caller {
         Ok(Self { companions, name, grant })
     }
 
+    /// The name that the program gives itself.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Refuses to change anything where that was not allowed.
+    ///
+    /// # Errors
+    /// It was not allowed.
     pub async fn check_change(&self, kind: AccessKind, context: Option<ContextId>) -> Result<(), ErrorBody> {
         self.check(self.grant.may_change, "change anything", kind, context).await
     }
 
     /// Refuses to make a context where only certain ones were allowed: it could not see what it made.
-    pub async fn check_create(&self) -> Result<(), ErrorBody> {
+    pub(crate) async fn check_create(&self) -> Result<(), ErrorBody> {
         self.check_change(AccessKind::ChangeContext, None).await?;
         let may = self.grant.contexts.is_none();
         self.check(may, "use other contexts than those chosen for it, so it cannot make any", AccessKind::ChangeContext, None)
@@ -50,6 +69,9 @@ impl Caller {
     }
 
     /// Refuses to send a message where that was not allowed.
+    ///
+    /// # Errors
+    /// It was not allowed.
     pub async fn check_chat(&self, context: ContextId) -> Result<(), ErrorBody> {
         self.check(self.grant.may_chat, "send messages", AccessKind::Chat, Some(context)).await
     }
@@ -81,6 +103,9 @@ impl Caller {
     }
 
     /// All contexts that are there for the program, the one talked to last first.
+    ///
+    /// # Errors
+    /// The vault cannot be read.
     pub async fn contexts(&self, include_expired: bool) -> Result<Vec<Context>, ErrorBody> {
         let mut shown = Vec::new();
         let mut query = ContextQuery { include_expired, page_size: PAGE, ..ContextQuery::default() };
@@ -96,6 +121,9 @@ impl Caller {
     }
 
     /// One of them; the refusal lists those that there are, and no other.
+    ///
+    /// # Errors
+    /// There is no such context for it.
     pub async fn context(&self, id: &str) -> Result<Context, ErrorBody> {
         let mut all = self.contexts(true).await?;
         let wanted = id.trim().parse::<ContextId>().ok();
@@ -107,22 +135,27 @@ impl Caller {
 
     /// What of a context's conversations the program sees: where a context spoke that is not there for it, it sees
     /// nothing of the conversation, since the others' words were made from that context's.
+    #[must_use]
     pub fn sight(&self, context: ContextId, limit: u32) -> ConversationsShown {
         ConversationsShown { context_id: context, only: None, among: self.among(), archived: true, limit }
     }
 
     /// The contexts that are there for the program; `None` = all that are not local only.
+    #[must_use]
     pub fn among(&self) -> Option<Vec<ContextId>> {
         self.grant.contexts.clone()
     }
 
     /// The conversation of a context in which something was said last.
-    pub async fn newest(&self, context: ContextId) -> Result<Option<Conversation>, ErrorBody> {
+    pub(crate) async fn newest(&self, context: ContextId) -> Result<Option<Conversation>, ErrorBody> {
         let query = ConversationsShown { archived: false, ..self.sight(context, 1) };
         Ok(self.companions.conversations(query).await?.pop())
     }
 
     /// A conversation of a context, by what is called its session; the refusal lists those that there are.
+    ///
+    /// # Errors
+    /// There is no such conversation for it.
     pub async fn session(&self, context: &Context, id: &str) -> Result<Conversation, ErrorBody> {
         if let Ok(id) = id.trim().parse::<ConversationId>() {
             let only = ConversationsShown { only: Some(id), ..self.sight(context.id, 1) };
@@ -137,13 +170,12 @@ impl Caller {
 }
 
 /// Name and version as they are kept: on one line, and not too long.
-fn named(client: Option<Implementation>) -> (String, String) {
+fn named(name: &str, version: &str) -> (String, String) {
     let line = |text: &str, most: usize| {
         text.chars().filter(|character| !character.is_control()).take(most).collect::<String>().trim().to_owned()
     };
-    let Some(client) = client else { return ("unknown".to_owned(), String::new()) };
-    let name = line(&client.name, 120);
-    (if name.is_empty() { "unknown".to_owned() } else { name }, line(&client.version, 60))
+    let name = line(name, 120);
+    (if name.is_empty() { "unknown".to_owned() } else { name }, line(version, 60))
 }
 
 /// There is no such thing, but there are these; the first of them are named.
@@ -162,11 +194,11 @@ mod tests {
 
     #[test]
     fn a_name_is_one_line_of_at_most_120_characters_and_never_empty() {
-        let of = |name: &str| named(Some(Implementation::new(name, "1.0\n"))).0;
+        let of = |name: &str| named(name, "1.0\n").0;
         assert_eq!(of("Claude\n Desktop\u{7}"), "Claude Desktop");
         assert_eq!(of(&"x".repeat(500)).len(), 120);
-        assert_eq!([of(" \n "), named(None).0], ["unknown", "unknown"]);
-        assert_eq!(named(Some(Implementation::new("a", "1.0\n"))).1, "1.0");
+        assert_eq!([of(" \n "), of("")], ["unknown", "unknown"]);
+        assert_eq!(named("a", "1.0\n").1, "1.0");
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct Turn {
     pub text: String,
     /// The persona's reminder may be sent with it.
     pub maintain_personality: bool,
+    /// Who replies, where it is not the context itself.
+    pub agent_id: Option<ContextId>,
 }
 
 /// The app, as the server sees it. Every method refuses with the one error shape of all faces, and each of them refuses

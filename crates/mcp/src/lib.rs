@@ -10,6 +10,7 @@ mod companions;
 mod completion;
 mod cursor;
 mod error;
+mod http;
 mod prompt;
 mod record;
 mod resource;
@@ -18,6 +19,9 @@ mod server;
 mod tool;
 mod wire;
 
+pub use caller::Caller;
 pub use companions::{Companions, PresetOverrides, Turn};
 pub use error::McpError;
+pub use http::{HTTP_BODY_BYTES, Sessions, over_http};
 pub use server::serve;
+pub use tool::chat::places as care_places;

@@ -39,9 +39,11 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let closed = CancellationToken::new();
+    // Also where the one who serves is given up in the middle.
+    let _ended = closed.clone().drop_guard();
     let lines = wire::Lines::new(read, write, closed.clone());
-    let server = Server { companions, closed: closed.clone() };
-    let served = match server.serve(lines).await {
+    let server = Server::new(companions, closed.clone());
+    match server.serve(lines).await {
         Ok(running) => tokio::select! {
             ended = running.waiting() => ended.map(|_| ()).map_err(McpError::Task),
             // Answers that nobody reads are not waited for long: the one who started this may be waiting for its end.
@@ -50,18 +52,21 @@ where
         // Nobody had anything to ask.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(McpError::Begin(Box::new(error))),
-    };
-    closed.cancel();
-    served
+    }
 }
 
-struct Server {
+/// What answers a program.
+pub(crate) struct Server {
     companions: Arc<dyn Companions>,
     /// Cancelled once nobody listens any more.
     closed: CancellationToken,
 }
 
 impl Server {
+    pub fn new(companions: Arc<dyn Companions>, closed: CancellationToken) -> Self {
+        Self { companions, closed }
+    }
+
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorBody> {
         Caller::of(self.companions.clone(), context.client_info()).await
     }

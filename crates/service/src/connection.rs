@@ -1,9 +1,17 @@
 //! Other programs that use the companions: what each may do, what it did, and the way in for them.
 
 mod companions;
+mod server;
+mod session;
+mod ways_in;
+
+pub use server::ServerStatus;
+pub(crate) use server::reseal_token;
+pub(crate) use ways_in::WaysIn;
+pub use ways_in::app_of;
 
 use crate::{Service, ServiceError, VaultState};
-use companions::Desk;
+use companions::{Desk, Face};
 use evenkeel_domain::{Access, Connection, ConnectionGrant, ErrorBody, ErrorCode, FieldError};
 use evenkeel_mcp::McpError;
 use evenkeel_vault::{KeyFile, SlotKind};
@@ -13,6 +21,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Most entries of the log in one answer.
 const MOST: u32 = 1_000;
+
+/// What a program is told while the user has locked the app.
+const LOCKED: &str = "Evenkeel is locked; unlock it in its window, then ask again";
 
 /// How another program starts the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +57,7 @@ impl Service {
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        evenkeel_mcp::serve(Arc::new(Desk::new(self.clone())), read, write).await
+        evenkeel_mcp::serve(Arc::new(Desk::new(self.clone(), Face::Own)), read, write).await
     }
 
     /// Every program that has used the companions, the one that was there last first.
@@ -137,11 +148,45 @@ impl Service {
         slots.map_or(true, |file| file.slots().iter().any(|slot| slot.kind() == SlotKind::Keychain))
     }
 
-    /// Opens the vault by keychain where it is not open yet, and closes it where the keychain opens it no longer.
+    /// Refuses while the vault of the running app is not open: there nobody but the user opens it.
+    ///
+    /// # Errors
+    /// It is not open: the message says what the user has to do.
+    pub(crate) fn open_in_app(&self) -> Result<(), ServiceError> {
+        let (state, error) = self.0.gate.state();
+        let closed = |code, message: &str| Err(ErrorBody::new(code, message).into());
+        match state {
+            VaultState::Open => Ok(()),
+            VaultState::New => {
+                closed(ErrorCode::VaultLocked, "there is no vault yet; make one in the window of Evenkeel, then ask again")
+            }
+            VaultState::ConfirmRecovery => closed(
+                ErrorCode::VaultLocked,
+                "the vault waits for its recovery code to be typed back; do it in the window of Evenkeel, then ask again",
+            ),
+            VaultState::Opening | VaultState::Waiting => {
+                closed(ErrorCode::KeychainWaiting, "Evenkeel is opening its vault; answer what it asks, then ask again")
+            }
+            _ => match error {
+                Some(error) => {
+                    let message = format!("{}; open the window of Evenkeel for the ways out, then ask again", error.message);
+                    Err(ErrorBody { message, ..error }.into())
+                }
+                None => closed(ErrorCode::VaultLocked, LOCKED),
+            },
+        }
+    }
+
+    /// Opens the vault by keychain where it is not open yet, and closes it where the keychain opens it no longer, or where
+    /// the app, which was started meanwhile, has it locked.
     ///
     /// # Errors
     /// It cannot be opened: the message says what the user has to do.
     pub(crate) async fn opened_for_others(&self) -> Result<(), ServiceError> {
+        if evenkeel_server::local::is_open(&self.0.options.profile.run()).await == Some(false) {
+            self.vault_lock().await;
+            return Err(ErrorBody::new(ErrorCode::VaultLocked, LOCKED).into());
+        }
         if self.session().is_ok() {
             if self.is_open_to_others() {
                 return Ok(());

@@ -56,12 +56,13 @@ pub use backup::{
     RestoreStep, VaultCounts,
 };
 pub use clock::{Clock, SystemClock};
-pub use connection::ConnectionSetup;
+pub use connection::{ConnectionSetup, ServerStatus, app_of};
 pub use data::{DataSummary, KindUse};
 pub use diagnosis::{CrashInfo, LogPage, log_folder};
 pub use error::ServiceError;
 pub use evenkeel_diagnosis::{LogLevel, LogLine};
 pub use evenkeel_mcp::McpError;
+pub use evenkeel_server::local::AppStream;
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
@@ -119,6 +120,7 @@ struct Inner {
     questions: tool::Questions,
     known_files: model::KnownFiles,
     whereabouts: Arc<Whereabouts>,
+    ways_in: connection::WaysIn,
 }
 
 impl Service {
@@ -169,6 +171,7 @@ impl Service {
             questions: tool::Questions::default(),
             known_files: model::KnownFiles::default(),
             whereabouts,
+            ways_in: connection::WaysIn::default(),
             options,
         })))
     }
@@ -197,8 +200,10 @@ impl Service {
         self.profile().dir().to_owned()
     }
 
-    /// Stops jobs, replies and the engine and closes the vault; replies under way are kept as stopped.
+    /// Closes the ways in for other programs, stops jobs, replies and the engine and closes the vault; replies under way are
+    /// kept as stopped.
     pub async fn shutdown(&self) {
+        self.0.ways_in.close().await;
         self.stop_jobs().await;
         self.finish_replies().await;
         self.engines().shutdown().await;

@@ -131,6 +131,12 @@ impl Profile {
         self.dir.join("logs")
     }
 
+    /// The folder of the socket by which other processes reach the running app; it holds nothing of the vault.
+    #[must_use]
+    pub fn run(&self) -> PathBuf {
+        self.dir.join("run")
+    }
+
     /// The note of a move, if there was one; see [`crate::Place`].
     pub(crate) fn place_note(&self) -> PathBuf {
         self.dir.join(place::FILE)

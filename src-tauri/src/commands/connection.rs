@@ -2,8 +2,8 @@
 
 use super::Answer;
 use crate::state::Shell;
-use evenkeel_domain::{Access, Connection, ConnectionGrant};
-use evenkeel_service::ConnectionSetup;
+use evenkeel_domain::{Access, Connection, ConnectionGrant, ServerSettings};
+use evenkeel_service::{ConnectionSetup, ServerStatus};
 use tauri::State;
 
 /// Every program that has used the companions.
@@ -46,4 +46,32 @@ pub async fn connection_clear_log(shell: State<'_, Shell>) -> Answer<()> {
 #[specta::specta]
 pub fn connection_setup(shell: State<'_, Shell>) -> ConnectionSetup {
     shell.service.connection_setup()
+}
+
+/// Whether the server over HTTP is on, and where it listens.
+#[tauri::command]
+#[specta::specta]
+pub async fn server_status(shell: State<'_, Shell>) -> Answer<ServerStatus> {
+    Ok(shell.service.server_status().await?)
+}
+
+/// Turns the server on or off, or moves it to another port.
+#[tauri::command]
+#[specta::specta]
+pub async fn server_save(shell: State<'_, Shell>, settings: ServerSettings) -> Answer<ServerStatus> {
+    Ok(shell.service.server_save(settings).await?)
+}
+
+/// The token that programs show; asked for when the user wants to see or copy it.
+#[tauri::command]
+#[specta::specta]
+pub async fn server_token(shell: State<'_, Shell>) -> Answer<String> {
+    Ok(shell.service.server_token().await?.to_string())
+}
+
+/// Makes another token; the one before is worth nothing from then on.
+#[tauri::command]
+#[specta::specta]
+pub async fn server_renew_token(shell: State<'_, Shell>) -> Answer<String> {
+    Ok(shell.service.server_renew_token().await?.to_string())
 }

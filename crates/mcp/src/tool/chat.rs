@@ -173,6 +173,7 @@ pub(super) async fn chat(caller: &Caller, wish: ContextChat, mut watch: Watch) -
         conversation_id: conversation.map(|conversation| conversation.id),
         text: wish.message,
         maintain_personality: wish.maintain_personality,
+        agent_id: None,
     };
     let (send, events) = mpsc::unbounded_channel();
     let companions = caller.companions.clone();
@@ -285,8 +286,9 @@ fn told(caller: &Caller, context: &Context, heard: Heard) -> Result<ContextChatt
     })
 }
 
-/// Where help is, a line each.
-fn places(card: &CareCard) -> Vec<String> {
+/// Where help is, a line each: whoever is in danger is told whom to turn to, by every face.
+#[must_use]
+pub fn places(card: &CareCard) -> Vec<String> {
     let place = |contact: &Contact| match contact {
         Contact::Call { number } => format!("call {number}"),
         Contact::CallOrText { number } => format!("call or text {number}"),

@@ -23,9 +23,19 @@ const SEEN: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
 /// How often it is looked for what other processes write; one look reads a counter.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// Which process the vault was opened by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Face {
+    /// One that a program started for itself, and that may ask the keychain.
+    Own,
+    /// The running app, where the user alone opens the vault.
+    App,
+}
+
 /// The service behind the MCP server.
 pub(super) struct Desk {
     service: Service,
+    face: Face,
     /// Who finds the vault closed waits until it is open, or known to stay closed.
     opening: Mutex<()>,
     lists: broadcast::Sender<()>,
@@ -43,7 +53,7 @@ impl Drop for Task {
 
 impl Desk {
     /// Must be called inside a tokio runtime.
-    pub fn new(service: Service) -> Self {
+    pub fn new(service: Service, face: Face) -> Self {
         let (lists, _) = broadcast::channel(64);
         let (told, mut changes) = (lists.clone(), service.changes());
         let telling = tokio::spawn(async move {
@@ -63,7 +73,7 @@ impl Desk {
                 }
             }
         });
-        Self { service, opening: Mutex::new(()), lists, _tasks: [Task(telling), Task(looking)] }
+        Self { service, face, opening: Mutex::new(()), lists, _tasks: [Task(telling), Task(looking)] }
     }
 
     /// What the user wants to have taken out of what is sent is taken out of what other programs read too.
@@ -92,9 +102,12 @@ impl Companions for Desk {
     }
 
     async fn grant(&self, client: &str, version: &str) -> Result<ConnectionGrant, ErrorBody> {
-        {
-            let _turn = self.opening.lock().await;
-            body(self.service.opened_for_others().await)?;
+        match self.face {
+            Face::App => body(self.service.open_in_app())?,
+            Face::Own => {
+                let _turn = self.opening.lock().await;
+                body(self.service.opened_for_others().await)?;
+            }
         }
         body(self.service.connection_seen(client, version, SEEN).await)
     }
@@ -192,7 +205,7 @@ impl Companions for Desk {
             context_id: turn.context_id,
             conversation_id: turn.conversation_id,
             text: turn.text,
-            agent_id: None,
+            agent_id: turn.agent_id,
         };
         let redactor = self.redactor();
         let heard = move |event: ChatEvent| {

@@ -54,6 +54,7 @@ impl Service {
             run.session.write(move |w| put_state(w, state_key::SWEPT, &moment.reading)).await?;
         }
         counts.push((self.remove_old_set_aside(run).await?, "databases from before a restore removed"));
+        counts.push((self.clean_up_sessions().await?, "transient sessions put into the trash"));
         let said: Vec<_> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("{n} {what}")).collect();
         Ok((!said.is_empty()).then(|| said.join(", ")))
     }

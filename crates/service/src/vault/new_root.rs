@@ -2,6 +2,7 @@
 
 use super::closing::ClosedVault;
 use crate::backup::blocking;
+use crate::connection::reseal_token;
 use crate::provider::reseal_keys;
 use crate::scheduler::JobKind;
 use crate::tool::reseal_secrets;
@@ -147,7 +148,8 @@ fn rekeyed(
         new: &new,
         reseal: &|w| {
             reseal_keys(w, vault_id, &old_secrets, &new_secrets)?;
-            reseal_secrets(w, vault_id, &old_secrets, &new_secrets)
+            reseal_secrets(w, vault_id, &old_secrets, &new_secrets)?;
+            reseal_token(w, vault_id, &old_secrets, &new_secrets)
         },
         now,
     };

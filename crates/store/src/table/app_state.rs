@@ -22,6 +22,12 @@ pub mod state_key {
     pub const SET_ASIDE: &str = "set_aside";
     /// Messages that the database's log has lost, until the user has seen that.
     pub const TAIL_LOST: &str = "tail_lost";
+    /// What is served over HTTP.
+    pub const SERVER: &str = "server";
+    /// The sessions that programs named themselves over HTTP.
+    pub const NAMED_SESSIONS: &str = "named_sessions";
+    /// The token of that server, wrapped with the key of secrets, in hexadecimal digits.
+    pub const SERVER_TOKEN: &str = "server_token";
 }
 
 /// Milliseconds that the app has run since the vault was made.

@@ -109,7 +109,7 @@ impl ReadHandle<'_> {
 }
 
 /// The ids as an array of hex digits, for `json_each`.
-fn of_contexts(ids: Option<&[ContextId]>) -> Result<Option<String>, StoreError> {
+pub(super) fn of_contexts(ids: Option<&[ContextId]>) -> Result<Option<String>, StoreError> {
     let hex = |id: &ContextId| id.uuid().simple().to_string();
     ids.map(|ids| of_json(&ids.iter().map(hex).collect::<Vec<_>>())).transpose()
 }

@@ -27,6 +27,7 @@ mod purge;
 mod recall;
 mod receipt;
 mod search;
+mod session;
 mod settings;
 pub(crate) mod state;
 mod statistics;

@@ -93,7 +93,7 @@ impl Contents {
 /// Whether something in the profile means nothing in another folder.
 fn is_left_behind(profile: &Profile, path: &Path) -> bool {
     let is_unfinished = path.file_name().is_some_and(|name| name.to_string_lossy().contains(UNFINISHED));
-    let own = [profile.work(), profile.jobs(), profile.logs(), profile.reserve(), profile.lock_file()];
+    let own = [profile.work(), profile.jobs(), profile.logs(), profile.run(), profile.reserve(), profile.lock_file()];
     let is_own = own.iter().any(|own| own == path) || path == profile.dir().join(place::FILE);
     is_own || (is_unfinished && path.parent() == Some(profile.dir()))
 }

@@ -135,9 +135,9 @@ fn is_bare_but(folder: &Path, is_spared: impl Fn(&str) -> bool) -> std::io::Resu
         let is_lock = path == profile.lock_file() && entry.file_type()?.is_file();
         let is_folder = (path == profile.backups() || path == profile.models()) && entry.file_type()?.is_dir();
         let is_empty = is_folder && fs::read_dir(&path)?.next().is_none();
-        // It says nothing of a vault, and is begun wherever the app was started.
-        let is_log = path == profile.logs() && entry.file_type()?.is_dir();
-        if !(is_lock || is_empty || is_log || is_spared(&entry.file_name().to_string_lossy())) {
+        // They say nothing of a vault, and are begun wherever the app was started.
+        let is_started = (path == profile.logs() || path == profile.run()) && entry.file_type()?.is_dir();
+        if !(is_lock || is_empty || is_started || is_spared(&entry.file_name().to_string_lossy())) {
             return Ok(false);
         }
     }

@@ -265,6 +265,14 @@ export const commands = {
 	receiptRequest: (messageId: MessageId) => typedError<RequestText_Serialize, ErrorBody>(__TAURI_INVOKE("receipt_request", { messageId })),
 	/**  Messages that have all words of a query, the newest first. */
 	searchMessages: (query: SearchQuery_Deserialize) => typedError<SearchHit[], ErrorBody>(__TAURI_INVOKE("search_messages", { query })),
+	/**  Makes another token; the one before is worth nothing from then on. */
+	serverRenewToken: () => typedError<string, ErrorBody>(__TAURI_INVOKE("server_renew_token")),
+	/**  Turns the server on or off, or moves it to another port. */
+	serverSave: (settings: ServerSettings) => typedError<ServerStatus, ErrorBody>(__TAURI_INVOKE("server_save", { settings })),
+	/**  Whether the server over HTTP is on, and where it listens. */
+	serverStatus: () => typedError<ServerStatus, ErrorBody>(__TAURI_INVOKE("server_status")),
+	/**  The token that programs show; asked for when the user wants to see or copy it. */
+	serverToken: () => typedError<string, ErrorBody>(__TAURI_INVOKE("server_token")),
 	/**  The settings. */
 	settingsGet: () => typedError<Settings_Serialize, ErrorBody>(__TAURI_INVOKE("settings_get")),
 	/**  Writes all settings. */
@@ -3994,6 +4002,24 @@ text: string } |
 { kind: "regenerate"; 
 /**  The assistant message to replace, or the unanswered user message. */
 messageId: MessageId };
+
+/**  What is served over HTTP on the loopback address. As it begins, nothing is. */
+export type ServerSettings = {
+	/**  It is on. */
+	enabled: boolean,
+	/**  The port; 0 = one that is free, another one at each start. */
+	port: number,
+};
+
+/**  The server over HTTP, as the user sees it. */
+export type ServerStatus = {
+	/**  What is turned on. */
+	settings: ServerSettings,
+	/**  Where it listens, such as `http://127.0.0.1:28472`; `None` while it does not. */
+	address: string | null,
+	/**  Why it does not, although it is on. */
+	error: ErrorBody | null,
+};
 
 /**  All settings; each has a default, and the whole is written at once. */
 export type Settings = Settings_Serialize | Settings_Deserialize;

@@ -1,4 +1,5 @@
 /** Other programs that use the companions: what each may do, and what it did. */
+import type { ErrorBody } from './types';
 
 export interface ConnectionGrant {
   isBlocked: boolean;
@@ -46,6 +47,21 @@ export interface ConnectionSetup {
   args: string[];
 }
 
+/** What is served over HTTP on this machine. */
+export interface ServerSettings {
+  enabled: boolean;
+  /** 0 = one that is free, another one at each start. */
+  port: number;
+}
+
+export interface ServerStatus {
+  settings: ServerSettings;
+  /** Where it listens; `null` while it does not. */
+  address: string | null;
+  /** Why it does not, although it is on. */
+  error: ErrorBody | null;
+}
+
 export interface ConnectionBackend {
   connectionList(): Promise<Connection[]>;
   connectionSetGrant(name: string, grant: ConnectionGrant): Promise<Connection>;
@@ -54,4 +70,10 @@ export interface ConnectionBackend {
   connectionLog(name: string | null, limit: number): Promise<Access[]>;
   connectionClearLog(): Promise<void>;
   connectionSetup(): Promise<ConnectionSetup>;
+  serverStatus(): Promise<ServerStatus>;
+  serverSave(settings: ServerSettings): Promise<ServerStatus>;
+  /** The token that programs show. */
+  serverToken(): Promise<string>;
+  /** Another token; the one before is worth nothing from then on. */
+  serverRenewToken(): Promise<string>;
 }

@@ -10,5 +10,9 @@ export function connectionCalls(call: Call): ConnectionBackend {
     connectionLog: (name, limit) => call('connection_log', { name, limit }),
     connectionClearLog: () => call('connection_clear_log'),
     connectionSetup: () => call('connection_setup'),
+    serverStatus: () => call('server_status'),
+    serverSave: (settings) => call('server_save', { settings }),
+    serverToken: () => call('server_token'),
+    serverRenewToken: () => call('server_renew_token'),
   };
 }

@@ -52,4 +52,21 @@ describe('other programs', () => {
     await connections.follow(changed);
     expect(connections.log).toEqual([]);
   });
+
+  it('reach the server once it is on, with a token that is read only when it is asked for', async () => {
+    const connections = new Connections(fakeBackend({ demo: true }));
+    await connections.load();
+    expect([connections.server?.address, connections.token]).toEqual([null, null]);
+    await connections.serve({ enabled: true, port: 80 });
+    expect(connections.server?.error?.details['field']).toBe('port');
+    await connections.serve({ enabled: true, port: 4_000 });
+    expect(connections.server?.address).toBe('http://127.0.0.1:4000');
+    await connections.showToken();
+    const before = connections.token;
+    await connections.renewToken();
+    expect(connections.token).toMatch(/^evenkeel_/);
+    expect(connections.token).not.toBe(before);
+    connections.hideToken();
+    expect(connections.token).toBeNull();
+  });
 });

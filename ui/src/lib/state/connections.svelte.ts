@@ -1,5 +1,12 @@
 import type { Backend } from '../ipc/backend';
-import type { Access, Connection, ConnectionGrant, ConnectionSetup } from '../ipc/connections';
+import type {
+  Access,
+  Connection,
+  ConnectionGrant,
+  ConnectionSetup,
+  ServerSettings,
+  ServerStatus,
+} from '../ipc/connections';
 import { errorBody } from '../ipc/error';
 import type { ErrorBody } from '../ipc/types';
 import type { Gathered } from './changes';
@@ -12,6 +19,9 @@ export class Connections {
   list = $state.raw<Connection[]>([]);
   log = $state.raw<Access[]>([]);
   setup = $state.raw<ConnectionSetup | null>(null);
+  server = $state.raw<ServerStatus | null>(null);
+  /** What programs show to the server; read only once the user wants to see it. */
+  token = $state<string | null>(null);
   loaded = $state(false);
   /** Why they could not be read. */
   error = $state.raw<ErrorBody | null>(null);
@@ -25,10 +35,11 @@ export class Connections {
 
   async load(): Promise<void> {
     try {
-      [this.list, this.log, this.setup] = await Promise.all([
+      [this.list, this.log, this.setup, this.server] = await Promise.all([
         this.backend.connectionList(),
         this.backend.connectionLog(null, SHOWN),
         this.backend.connectionSetup(),
+        this.backend.serverStatus(),
       ]);
       this.error = null;
       this.loaded = true;
@@ -61,6 +72,31 @@ export class Connections {
     });
   }
 
+  /** Turns the server on or off, or moves it to another port. */
+  async serve(settings: ServerSettings): Promise<void> {
+    await this.attempt(async () => {
+      this.server = await this.backend.serverSave(settings);
+    });
+  }
+
+  async showToken(): Promise<void> {
+    await this.attempt(async () => {
+      this.token = await this.backend.serverToken();
+    });
+  }
+
+  hideToken(): void {
+    this.token = null;
+  }
+
+  /** Makes another token, and reads where the server listens now. */
+  async renewToken(): Promise<void> {
+    await this.attempt(async () => {
+      this.token = await this.backend.serverRenewToken();
+      this.server = await this.backend.serverStatus();
+    });
+  }
+
   /** Reads again what has been shown, after a program was there. */
   async follow(changed: Gathered): Promise<void> {
     if (changed.has('connection') && this.loaded) await this.load();
@@ -70,7 +106,7 @@ export class Connections {
   forget(): void {
     this.list = [];
     this.log = [];
-    this.setup = null;
+    this.setup = this.server = this.token = null;
     this.loaded = false;
     this.error = this.failure = null;
   }

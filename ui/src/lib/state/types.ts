@@ -5,6 +5,8 @@ export type {
   Connection,
   ConnectionGrant,
   ConnectionSetup,
+  ServerSettings,
+  ServerStatus,
 } from '../ipc/connections';
 export type {
   FoundAnswer,

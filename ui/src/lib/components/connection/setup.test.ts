@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { snippet } from './setup';
+import { httpSnippet, snippet } from './setup';
 
 const setup = { command: '/opt/Even keel/evenkeel', args: ['mcp', '--profile', '/home/ada'] };
 
@@ -17,5 +17,29 @@ describe('what is pasted into other programs', () => {
     expect(snippet('other', setup)).toBe('"/opt/Even keel/evenkeel" mcp --profile /home/ada');
     const windows = { command: 'C:\\Evenkeel\\evenkeel.exe', args: ['mcp'] };
     expect(snippet('other', windows)).toBe('C:\\Evenkeel\\evenkeel.exe mcp');
+  });
+});
+
+describe('what is pasted into programs that speak over HTTP', () => {
+  const address = 'http://127.0.0.1:28472';
+  const headers = { Authorization: 'Bearer evenkeel_abc' };
+
+  it('is the configuration of VS Code and of Cursor', () => {
+    const server = { url: `${address}/mcp`, headers };
+    expect(JSON.parse(httpSnippet('vscode', address, 'evenkeel_abc'))).toEqual({
+      servers: { evenkeel: { type: 'http', ...server } },
+    });
+    expect(JSON.parse(httpSnippet('cursor', address, 'evenkeel_abc'))).toEqual({
+      mcpServers: { evenkeel: server },
+    });
+  });
+
+  it('is a command line for others, without a token that is hidden', () => {
+    expect(httpSnippet('curl', address, null)).toBe(
+      `curl --header "Authorization: Bearer …" ${address}/api/v1/health`,
+    );
+    expect(httpSnippet('claude-code', address, 'evenkeel_abc')).toBe(
+      `claude mcp add --transport http evenkeel ${address}/mcp --header "Authorization: Bearer evenkeel_abc"`,
+    );
   });
 });

@@ -22,3 +22,24 @@ export function snippet(client: Client, { command, args }: ConnectionSetup): str
 function quoted(word: string): string {
   return /^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`;
 }
+
+/** A program that speaks with the running app over HTTP. */
+export type HttpClient = 'vscode' | 'cursor' | 'claude-code' | 'curl';
+
+/** What stands for a token that is not shown. */
+const HIDDEN = '…';
+
+/** What is pasted into a program that speaks MCP over HTTP; of others, a command line. */
+export function httpSnippet(client: HttpClient, address: string, token: string | null): string {
+  const url = `${address}/mcp`;
+  const bearer = `Bearer ${token ?? HIDDEN}`;
+  const header = `--header "Authorization: ${bearer}"`;
+  if (client === 'claude-code') return `claude mcp add --transport http evenkeel ${url} ${header}`;
+  if (client === 'curl') return `curl ${header} ${address}/api/v1/health`;
+  const server = { url, headers: { Authorization: bearer } };
+  const config =
+    client === 'vscode'
+      ? { servers: { evenkeel: { type: 'http', ...server } } }
+      : { mcpServers: { evenkeel: server } };
+  return JSON.stringify(config, null, 2);
+}

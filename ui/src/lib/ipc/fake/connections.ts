@@ -1,5 +1,12 @@
-import type { Access, AccessKind, Connection, ConnectionBackend } from '../connections';
-import { failure } from '../error';
+import type {
+  Access,
+  AccessKind,
+  Connection,
+  ConnectionBackend,
+  ServerSettings,
+  ServerStatus,
+} from '../connections';
+import { errorBody, failure } from '../error';
 import type { Open } from './index';
 import type { World } from './world';
 
@@ -9,6 +16,28 @@ const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000)
 export class FakeConnections {
   list: Connection[] = [];
   log: Access[] = [];
+  server: ServerSettings = { enabled: false, port: 28_472 };
+  tokens = 1;
+
+  get token(): string {
+    return `evenkeel_${String(this.tokens).repeat(43)}`;
+  }
+
+  /** Port 80 is taken. */
+  status(): ServerStatus {
+    const { enabled, port } = this.server;
+    const error = failure('invalid_parameter', `Port ${port} is in use by another program.`, {
+      field: 'port',
+      value: String(port),
+      range: 'a port that no other program has; 0 = any free one',
+    });
+    const isTaken = enabled && port === 80;
+    return {
+      settings: this.server,
+      address: enabled && !isTaken ? `http://127.0.0.1:${port || 49_152}` : null,
+      error: isTaken ? errorBody(error) : null,
+    };
+  }
 
   /** Two programs, one of which may talk. */
   seed(world: World): void {
@@ -69,6 +98,18 @@ export function connectionCalls(world: World, open: Open): ConnectionBackend {
       Promise.resolve({
         command: '/usr/bin/evenkeel',
         args: ['mcp', '--profile', '/home/ada/.local/share/evenkeel'],
+      }),
+    serverStatus: () => open(() => connections.status()),
+    serverSave: (settings) =>
+      open(() => {
+        connections.server = settings;
+        return connections.status();
+      }),
+    serverToken: () => open(() => connections.token),
+    serverRenewToken: () =>
+      open(() => {
+        connections.tokens += 1;
+        return connections.token;
       }),
   };
 }

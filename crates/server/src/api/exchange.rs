@@ -1,0 +1,185 @@
+//! A message and its reply: told while it grows, and stopped once nobody waits for it any more.
+
+use super::asker::Asker;
+use super::record::ErrorRecord;
+use super::session;
+use evenkeel_domain::{
+    AccessKind, ChatEvent, Citation, Context, ContextId, ConversationId, ErrorBody, ErrorCode, MessageStatus, NamedSession,
+};
+use evenkeel_mcp::{Companions, Turn, care_places};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// What is said, to whom, and where.
+pub(super) struct Exchange {
+    pub asker: Asker,
+    context: Context,
+    agent: Option<Context>,
+    conversation: Option<ConversationId>,
+    /// The session as the program calls it.
+    called: Option<String>,
+    is_transient: bool,
+    text: String,
+}
+
+/// What a program asks for, as far as it is about the place.
+pub(super) struct Place<'a> {
+    pub session: Option<&'a str>,
+    pub context: Option<&'a str>,
+    pub agent: Option<Context>,
+    pub is_transient: bool,
+}
+
+/// What came of it.
+pub(super) struct Reply {
+    pub text: String,
+    /// The session as the program calls it; else its id.
+    pub session_id: String,
+    pub agent_name: String,
+    pub citations: Vec<Citation>,
+    /// Whom the user may turn to, where the message is a sign of danger.
+    pub care: Option<Vec<String>>,
+    /// Why it is not whole.
+    pub error: Option<ErrorRecord>,
+}
+
+impl Exchange {
+    /// Finds the place and asks whether the program may talk there.
+    pub async fn prepared(asker: Asker, place: Place<'_>, text: String) -> Result<Self, ErrorBody> {
+        let known = match place.session {
+            Some(session) => session::id_of(&asker, session).await?,
+            None => None,
+        };
+        let is_id = place.session.is_some_and(|session| session.parse::<ConversationId>().is_ok());
+        let seen = match known {
+            Some(id) => asker.seen(id).await?,
+            None => None,
+        };
+        // A name whose session has gone begins another one; an id cannot.
+        if seen.is_none() && is_id {
+            return Err(session::missing(place.session.unwrap_or_default()));
+        }
+        let (context, conversation) = match seen {
+            Some((context, conversation)) => {
+                check_context(&context, place.context)?;
+                (context, Some(conversation.id))
+            }
+            None => (first(&asker, place.context, place.agent.as_ref()).await?, None),
+        };
+        asker.caller.check_chat(context.id).await?;
+        let agent = place.agent.filter(|agent| agent.id != context.id);
+        if let Some(agent) = &agent {
+            asker.caller.check_chat(agent.id).await?;
+        }
+        let called = place.session.map(str::to_owned);
+        Ok(Self { asker, context, agent, conversation, called, is_transient: place.is_transient, text })
+    }
+
+    /// Sends the message and waits for the reply. Dropping it stops the reply.
+    pub async fn held(self, mut told: impl FnMut(&str)) -> Result<Reply, ErrorBody> {
+        let companions = self.asker.desk.companions.clone();
+        let (send, mut events) = mpsc::unbounded_channel();
+        let turn = Turn {
+            context_id: self.context.id,
+            conversation_id: self.conversation,
+            text: self.text.clone(),
+            maintain_personality: true,
+            agent_id: self.agent.as_ref().map(|agent| agent.id),
+        };
+        let speaking = companions.clone();
+        let sending = tokio::spawn(async move { speaking.chat(turn, send).await });
+        let mut waiting = Waiting { companions, conversation: None };
+        let (mut care, mut ended) = (None, None);
+        while let Some(event) = events.recv().await {
+            match event {
+                ChatEvent::Started { conversation, .. } => {
+                    waiting.conversation = Some(conversation.id);
+                    self.name(conversation.id).await?;
+                }
+                ChatEvent::Text { delta } => told(&delta),
+                ChatEvent::Ended { message, error } => ended = Some((message, error)),
+                ChatEvent::Care { card } => care = Some(care_places(&card)),
+                // What the window alone shows, such as how the model thinks.
+                _ => {}
+            }
+        }
+        let begun = waiting.conversation.take();
+        match sending.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(care.iter().fold(error, |error, places| error.with("care", places.join("; ")))),
+            Err(error) => return Err(ErrorBody::new(ErrorCode::Internal, format!("the reply's task failed: {error}"))),
+        }
+        let spoken_to = self.agent.as_ref().unwrap_or(&self.context);
+        self.asker.caller.note(AccessKind::Chat, Some(spoken_to.id), 1).await;
+        let Some((begun, (message, error))) = begun.zip(ended) else {
+            return Err(ErrorBody::new(ErrorCode::Internal, "the reply ended without a beginning; try again"));
+        };
+        let is_whole = message.as_ref().is_some_and(|it| matches!(it.status, MessageStatus::Complete | MessageStatus::Truncated));
+        let error = error.or_else(|| (!is_whole).then(stopped));
+        Ok(Reply {
+            session_id: self.called.clone().unwrap_or_else(|| begun.to_string()),
+            agent_name: spoken_to.name.clone(),
+            error: error.map(ErrorRecord::from),
+            care,
+            citations: message.as_ref().map(|message| message.citations.clone()).unwrap_or_default(),
+            text: message.map(|message| message.content).unwrap_or_default(),
+        })
+    }
+
+    /// Keeps what the program calls a session that has just begun, and that it is transient.
+    async fn name(&self, conversation: ConversationId) -> Result<(), ErrorBody> {
+        if self.conversation.is_some() || (self.called.is_none() && !self.is_transient) {
+            return Ok(());
+        }
+        let named = NamedSession {
+            name: self.called.clone().unwrap_or_else(|| conversation.to_string()),
+            client: self.asker.caller.name().to_owned(),
+            conversation_id: conversation,
+            is_transient: self.is_transient,
+            since: self.asker.desk.companions.now(),
+        };
+        self.asker.desk.app.name_session(named).await
+    }
+}
+
+fn stopped() -> ErrorBody {
+    ErrorBody::new(ErrorCode::ProviderBrokenOff, "the reply was stopped; what had come is kept")
+}
+
+/// A session stays with the context that it was begun with.
+fn check_context(context: &Context, wished: Option<&str>) -> Result<(), ErrorBody> {
+    match wished {
+        Some(wished) if wished.parse::<ContextId>().ok() != Some(context.id) => {
+            Err(super::input::misfit("context_id", wished, &format!("{}, with which the session was begun", context.id)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whom a new session begins with.
+async fn first(asker: &Asker, wished: Option<&str>, agent: Option<&Context>) -> Result<Context, ErrorBody> {
+    match (wished, agent) {
+        (Some(id), _) => asker.caller.context(id).await,
+        (None, Some(agent)) => Ok(agent.clone()),
+        (None, None) => {
+            let newest = asker.caller.contexts(false).await?.into_iter().next();
+            let message = "there is no companion for this program; make one in Evenkeel, or allow one in Settings, Connections";
+            newest.ok_or_else(|| ErrorBody::new(ErrorCode::NotFound, message))
+        }
+    }
+}
+
+/// Stops the reply where nobody waits for it any more.
+struct Waiting {
+    companions: Arc<dyn Companions>,
+    conversation: Option<ConversationId>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(conversation) = self.conversation {
+            let companions = self.companions.clone();
+            tokio::spawn(async move { companions.stop(conversation).await });
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Sessions, messages and answers as programs see them. Apart from the types of the app, which may change while these stay.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use evenkeel_domain::ErrorBody;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Why something was not done.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ErrorRecord {
+    /// Its stable name.
+    pub code: String,
+    /// What happened, to what, and what to do.
+    pub message: String,
+    /// Facts: field, value, range, id, existing, …
+    pub details: BTreeMap<String, String>,
+}
+
+impl From<ErrorBody> for ErrorRecord {
+    fn from(error: ErrorBody) -> Self {
+        Self { code: error.code.as_str().to_owned(), message: error.message, details: error.details }
+    }
+}
+
+/// A session in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ListedSession {
+    /// Its id, a UUID.
+    pub session_id: String,
+    /// What it began with: 200 characters at most.
+    pub query: String,
+    pub created_at: String,
+    /// When something was last said in it.
+    pub last_activity: String,
+    pub message_count: u32,
+    /// The names of those who replied, as far as they are there for the program.
+    pub agents_used: Vec<String>,
+}
+
+/// A page of sessions.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SessionList {
+    /// The one in which something was said last comes first.
+    pub conversations: Vec<ListedSession>,
+    /// How many there are on all pages.
+    pub total_sessions: u32,
+    pub limit: u32,
+    pub offset: u32,
+}
+
+/// An older message that a reply had before it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct CitationRecord {
+    /// The message.
+    pub message_id: String,
+    /// Its session.
+    pub session_id: String,
+    pub created_at: String,
+}
+
+/// A message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MessageRecord {
+    /// Its id, a UUID.
+    pub message_id: String,
+    /// user, assistant or system.
+    pub role: String,
+    pub content: String,
+    pub timestamp: String,
+    /// Who replied; null where that is the user, or a context that is not there any more.
+    pub agent: Option<String>,
+    /// Older messages that a reply had before it, as far as they are there for the program.
+    pub citations: Vec<CitationRecord>,
+}
+
+/// A session with all its messages.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SessionRecord {
+    /// Its id, a UUID.
+    pub session_id: String,
+    /// The context that it was begun with.
+    pub context_id: String,
+    pub title: String,
+    /// On all branches, in the order in which they were stored.
+    pub messages: Vec<MessageRecord>,
+    /// The names of those who replied.
+    pub agents_used: Vec<String>,
+    pub created_at: String,
+    pub last_activity: String,
+    pub message_count: u32,
+}
+
+/// What was put into the trash.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Deleted {
+    pub success: bool,
+    /// The session; it can be restored in Evenkeel.
+    pub session_id: String,
+    /// Its messages.
+    pub deleted_count: u32,
+}
+
+/// A question for a context.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QueryWish {
+    /// What is said, at most 1 MiB.
+    #[schemars(length(min = 1))]
+    pub query: String,
+    /// The session to go on with: its id, or a name that the program makes up, of 1 to 128 letters, digits and `_-.:`. A name
+    /// that is new begins a session, as leaving it out does.
+    pub session_id: Option<String>,
+    /// Who is to answer in a new session; without it, the context talked to last.
+    pub context_id: Option<String>,
+    /// A session that begins with this goes to the trash once nothing was said in it for a day.
+    #[serde(default)]
+    pub transient: bool,
+}
+
+/// The answer to it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct QueryAnswer {
+    /// The reply, or what had come of it.
+    pub response: String,
+    /// The reply is whole.
+    pub success: bool,
+    /// The session, as the program called it; else its id.
+    pub session_id: String,
+    /// Who replied.
+    pub agent_name: String,
+    /// Whom the user may turn to, where the message is a sign of danger: tell them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub care: Option<Vec<String>>,
+    /// The tool that was used last for it, if any was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    /// Why the reply broke off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorRecord>,
+}
+
+/// A question for one of several contexts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentWish {
+    /// What is said, at most 1 MiB.
+    #[schemars(length(min = 1))]
+    pub query: String,
+    /// The session to go on with; see `/api/v1/query`.
+    pub session_id: Option<String>,
+    /// Names or ids of contexts. The first whose name stands in the query answers, else the first; without it, the session's
+    /// own, or the context talked to last.
+    #[schemars(length(min = 1, max = 20))]
+    pub agents: Option<Vec<String>>,
+}
+
+/// The answer of one of them.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct AgentAnswer {
+    /// The reply is whole.
+    pub success: bool,
+    /// The session, as the program called it; else its id.
+    pub session_id: String,
+    /// The reply, or what had come of it.
+    pub content: String,
+    /// Who replied.
+    pub agent_name: String,
+    /// Whom the user may turn to, where the message is a sign of danger: tell them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub care: Option<Vec<String>>,
+    /// Older messages that the reply had before it.
+    pub citations: Vec<CitationRecord>,
+    /// Why the reply broke off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorRecord>,
+}
+
+/// Whether the app is there.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Health {
+    /// Always `ok`.
+    pub status: String,
+    /// Of the app.
+    pub version: String,
+    /// `open` or `locked`.
+    pub vault: String,
+}
+
+/// Figures of what is there for the program.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Statistics {
+    pub contexts: u32,
+    pub sessions: u32,
+    pub messages: u64,
+    /// Messages a session.
+    pub average_messages: f64,
+}
+
+/// A time as text.
+pub(super) fn stamp(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}

@@ -1,0 +1,68 @@
+//! Conversations as programs list them over HTTP, and the names that programs gave them.
+
+use crate::chat::wording::{before_sending, worded};
+use crate::{Service, ServiceError};
+use chrono::TimeDelta;
+use evenkeel_domain::{Conversation, ConversationId, NamedSession, Sessions, SessionsShown};
+
+/// Names that are kept; the oldest go first, their conversations stay.
+const NAMES: usize = 1_000;
+/// A transient session in which nothing was said for so long goes to the trash.
+const TRANSIENT: TimeDelta = TimeDelta::hours(24);
+
+impl Service {
+    /// A page of sessions and figures of all of them.
+    pub(super) async fn sessions_shown(&self, query: SessionsShown) -> Result<Sessions, ServiceError> {
+        let session = self.session()?;
+        let mut sessions = session.read(move |r| r.sessions(&query)).await?;
+        let redactor = before_sending(&session);
+        for summary in &mut sessions.page {
+            summary.query = worded(&summary.query, redactor.as_ref()).text;
+            summary.conversation.title = worded(&summary.conversation.title, redactor.as_ref()).text;
+        }
+        Ok(sessions)
+    }
+
+    /// A conversation that is not in the trash.
+    pub(super) async fn conversation_there(&self, id: ConversationId) -> Result<Option<Conversation>, ServiceError> {
+        let found = self.session()?.read(move |r| r.conversation(id)).await?;
+        Ok(found.filter(|conversation| conversation.deleted_at.is_none()))
+    }
+
+    /// The conversation that a program has given a name.
+    pub(super) async fn session_named(&self, client: &str, name: &str) -> Result<Option<ConversationId>, ServiceError> {
+        let named = self.session()?.read(|r| r.named_sessions()).await?;
+        let found = named.into_iter().rev().find(|session| session.client == client && session.name == name);
+        Ok(found.map(|session| session.conversation_id))
+    }
+
+    /// Keeps the name that a program has given a conversation; an older use of it is forgotten.
+    pub(super) async fn session_name(&self, named: NamedSession) -> Result<(), ServiceError> {
+        let session = self.session()?;
+        let kept = session.write(move |w| {
+            let mut all = w.named_sessions()?;
+            all.retain(|other| (&other.client, &other.name) != (&named.client, &named.name));
+            all.push(named);
+            w.put_named_sessions(all, NAMES)
+        });
+        kept.await
+    }
+
+    /// Puts the transient sessions into the trash in which nothing was said for a day.
+    pub(crate) async fn clean_up_sessions(&self) -> Result<usize, ServiceError> {
+        let (session, before) = (self.session()?, self.now() - TRANSIENT);
+        let idle = session.read(move |r| {
+            let mut idle = Vec::new();
+            for named in r.named_sessions()?.into_iter().filter(|named| named.is_transient) {
+                let found = r.conversation(named.conversation_id)?;
+                idle.extend(found.filter(|it| it.deleted_at.is_none() && it.last_activity_at < before).map(|it| it.id));
+            }
+            Ok(idle)
+        });
+        let idle = idle.await?;
+        if idle.is_empty() {
+            return Ok(0);
+        }
+        Ok(self.conversation_delete(idle).await?.len())
+    }
+}
