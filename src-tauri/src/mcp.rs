@@ -35,7 +35,7 @@ pub fn serve(options: &Options) -> ExitCode {
 }
 
 async fn serve_with(options: &Options) -> ExitCode {
-    let service = match made(options) {
+    let service = match service_without_window(options) {
         Ok(service) => service,
         Err(error) => {
             tracing::error!(%error, "the server could not be started");
@@ -58,7 +58,8 @@ async fn serve_with(options: &Options) -> ExitCode {
     }
 }
 
-fn made(options: &Options) -> Result<Service, ServiceError> {
+/// The service of a process that has no window, and runs no jobs.
+pub(crate) fn service_without_window(options: &Options) -> Result<Service, ServiceError> {
     let resources = tauri::utils::platform::resource_dir(context().package_info(), &tauri::utils::Env::default()).ok();
     let service_options = ServiceOptions { job_interval: None, ..ServiceOptions::new(options.profile.clone(), resources)? };
     #[cfg(debug_assertions)]
