@@ -11,6 +11,7 @@ use evenkeel_service::{Service, ServiceError};
 use serde::Serialize;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// The most that is read from a pipe, in bytes; the service says how long a message may be.
@@ -48,7 +49,13 @@ pub(super) async fn chat(caller: &Caller, wish: &ChatWish) -> Result<(), Failure
     match &wish.message {
         Some(message) => talk.once(message.clone()).await,
         None if io::stdin().is_terminal() => talk.on_terminal().await,
-        None => talk.once(piped().await?).await,
+        None => {
+            let text = tokio::select! {
+                text = piped() => text?,
+                _ = talk.interrupts.recv() => return Err(Failure::Ended(STOPPED)),
+            };
+            talk.once(text).await
+        }
     }
 }
 
@@ -207,11 +214,12 @@ fn interrupts() -> UnboundedReceiver<()> {
     interrupts
 }
 
-/// Everything that comes by a pipe.
+/// Everything that comes by a pipe. A thread of its own reads it: nobody waits for it at the end.
 async fn piped() -> Result<String, Failure> {
-    let read = tokio::task::spawn_blocking(|| {
+    let (told, read) = oneshot::channel();
+    std::thread::spawn(move || {
         let mut text = String::new();
-        io::stdin().take(LONGEST).read_to_string(&mut text).map(|_| text.trim_end().to_owned())
+        let _ = told.send(io::stdin().take(LONGEST).read_to_string(&mut text).map(|_| text.trim_end().to_owned()));
     });
     let read = read.await.map_err(|error| Failure::internal("reading standard input", &error))?;
     read.map_err(|error| Failure::internal("reading standard input", &error))

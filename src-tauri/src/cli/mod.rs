@@ -43,8 +43,8 @@ pub fn run(options: &Options, wish: &Wish, manner: &Manner) -> ExitCode {
         Err(error) => return print.ended(Err(Failure::internal("starting", &error))),
     };
     let outcome = runtime.block_on(carried_out(options, wish, manner, print));
-    // What still reads from the terminal is left behind.
-    runtime.shutdown_background();
+    // The end of the process takes the database's library apart: whatever still reads by it has to end before.
+    runtime.shutdown_timeout(ENDING);
     print.ended(outcome)
 }
 

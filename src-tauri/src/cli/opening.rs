@@ -1,7 +1,7 @@
 //! Opening the vault without a window: by the keychain, or by what the user types or keeps in a file.
 
 use super::Caller;
-use super::failure::Failure;
+use super::failure::{Failure, STOPPED};
 use evenkeel_domain::{ErrorBody, ErrorCode};
 use evenkeel_service::{ServiceError, VaultState, VaultStatus};
 use std::fs::File;
@@ -70,7 +70,10 @@ fn may_ask() -> bool {
 
 fn asked() -> Result<Zeroizing<String>, Failure> {
     let typed = rpassword::prompt_password("Passphrase or recovery code: ");
-    typed.map(Zeroizing::new).map_err(|error| Failure::internal("asking on the terminal", &error))
+    typed.map(Zeroizing::new).map_err(|error| match error.kind() {
+        io::ErrorKind::Interrupted => Failure::Ended(STOPPED),
+        _ => Failure::internal("asking on the terminal", &error),
+    })
 }
 
 fn read_secret(path: &Path) -> io::Result<Zeroizing<String>> {

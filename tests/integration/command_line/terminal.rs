@@ -6,19 +6,37 @@ use evenkeel_testkit::keyring::KeyringState;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 struct Terminal {
     child: Child,
+    device: String,
     shown: String,
 }
 
 impl Terminal {
     fn new(place: &Place<'_>, line: &str) -> Self {
-        let line = format!("{} --profile {} {line}", engine_program().display(), place.profile().display());
+        let line = format!("tty; {} --profile {} {line}", engine_program().display(), place.profile().display());
         let mut command = Command::new("script");
         command.args(["--quiet", "--return", "--flush", "--command", &line, "/dev/null"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).env("SHELL", "/bin/sh").env("TERM", "dumb");
-        Self { child: place.session.apply(&mut command).spawn().unwrap(), shown: String::new() }
+        let child = place.session.apply(&mut command).spawn().unwrap();
+        let mut terminal = Self { child, device: String::new(), shown: String::new() };
+        terminal.device = terminal.sees("\n").trim().to_owned();
+        terminal
+    }
+
+    /// Waits until what is typed is not shown.
+    fn hides(&self) {
+        let began = Instant::now();
+        loop {
+            let said = Command::new("stty").args(["-F", &self.device, "-a"]).output().unwrap();
+            if String::from_utf8_lossy(&said.stdout).contains("-echo ") {
+                return;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "what is typed stays visible");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Waits until something is shown that was not there when this was last asked.
@@ -90,8 +108,10 @@ fn the_passphrase_is_asked_for_and_not_shown() {
     place.make(None, Some("correct horse battery"));
     let mut terminal = Terminal::new(&place, "contexts list");
     terminal.sees("recovery code: ");
+    terminal.hides();
     terminal.types("battery horse correct\n");
     assert!(terminal.sees("recovery code: ").contains("neither the passphrase nor the recovery code"));
+    terminal.hides();
     terminal.types("correct horse battery\n");
     let (code, shown) = terminal.ends();
     assert!(code == 0 && shown.contains("Calm Counselor") && !shown.contains("horse"), "{code} {shown}");
