@@ -3,12 +3,14 @@
 
 // tauri-specta generates items without documentation in `events`.
 mod bindings;
+mod cli;
 pub mod commands;
 mod error;
 pub mod events;
 mod mcp;
 mod notify;
 mod options;
+mod program;
 #[cfg(debug_assertions)]
 mod shifted_clock;
 mod shortcut;
@@ -17,8 +19,8 @@ mod tray;
 mod window;
 mod words;
 
-pub use mcp::serve as serve_mcp;
 pub use options::{Options, Task};
+pub use program::main;
 
 use evenkeel_service::{Service, ServiceOptions, VaultState};
 use state::Shell;

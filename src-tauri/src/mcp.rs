@@ -30,8 +30,8 @@ pub fn serve(options: &Options) -> ExitCode {
         }
     };
     let code = runtime.block_on(serve_with(options));
-    // What still reads or writes is left behind.
-    runtime.shutdown_background();
+    // Reads of the database that are under way must not meet the end of the process; what waits for input is left behind.
+    runtime.shutdown_timeout(LAST);
     code
 }
 
@@ -39,7 +39,7 @@ async fn serve_with(options: &Options) -> ExitCode {
     if let Some(app) = app_of(&options.profile).await {
         return carry(app).await;
     }
-    let service = match made(options) {
+    let service = match service_without_window(options) {
         Ok(service) => service,
         Err(error) => {
             tracing::error!(%error, "the server could not be started");
@@ -95,7 +95,8 @@ async fn relay(app: AppStream, output: &mut DuplexStream) -> bool {
     }
 }
 
-fn made(options: &Options) -> Result<Service, ServiceError> {
+/// The service of a process that has no window, and runs no jobs.
+pub(crate) fn service_without_window(options: &Options) -> Result<Service, ServiceError> {
     let resources = tauri::utils::platform::resource_dir(context().package_info(), &tauri::utils::Env::default()).ok();
     let service_options = ServiceOptions { job_interval: None, ..ServiceOptions::new(options.profile.clone(), resources)? };
     #[cfg(debug_assertions)]

@@ -1,11 +1,23 @@
-//! The command line.
+//! The command line: everything that `evenkeel` can be asked for, and how that is read.
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+
+mod wish;
+
+pub use wish::{
+    BackupWish, ChatWish, ContextChange, ContextDescription, ContextsWish, ConversationsWish, DoctorArguments, ExportWish,
+    Format, Persona, PresetsWish, RestoreWish,
+};
+
+/// What stands below every help: what a script can rely on.
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 refused or failed; 2 the command line is not understood; 3 the vault cannot be opened; 130 stopped by Ctrl-C.
+With --json, an error is {\"code\", \"message\", \"details\"} on standard error.";
 
 /// AI companions that stay on an even keel, encrypted on your own machine.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(name = "evenkeel", version, about, after_help = EXIT_CODES)]
 struct Arguments {
     /// Folder of the profile; the default is the system's place for app data.
     #[arg(long, value_name = "DIR", env = "EVENKEEL_PROFILE", global = true)]
@@ -16,6 +28,27 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Subtask {
+    /// Talks to a context: one message, or a conversation on the terminal.
+    Chat(Spoken<ChatWish>),
+    /// Lists, makes, changes and deletes contexts.
+    Contexts(Ordered<ContextsWish>),
+    /// Lists and shows presets.
+    Presets(Ordered<PresetsWish>),
+    /// Lists, shows, searches and deletes conversations.
+    Conversations(Ordered<ConversationsWish>),
+    /// Writes a conversation, or all of a context, as Markdown, JSON or text.
+    Export(Spoken<ExportWish>),
+    /// Makes, lists and checks backups.
+    Backup(Ordered<BackupWish>),
+    /// Puts a backup in the place of the vault.
+    Restore(Spoken<RestoreWish>),
+    /// Looks after keychain, vault, backups, models and providers, and says what to do.
+    Doctor(Spoken<DoctorArguments>),
+    /// Prints what completes these commands in a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     /// Opens the small window; bind this to a key where the desktop has no global shortcuts.
     Quick,
     /// Serves other programs over standard input and output by the Model Context Protocol; they start it themselves.
@@ -25,8 +58,60 @@ enum Subtask {
     Engine,
 }
 
+/// How a command answers, and how it opens the vault.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Manner {
+    /// Prints JSON; errors too, on standard error.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Takes the passphrase or recovery code from this file where the keychain does not open the vault.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub passphrase_file: Option<PathBuf>,
+}
+
+/// A command with arguments of its own.
+#[derive(Debug, Args)]
+struct Spoken<T: Args> {
+    #[command(flatten)]
+    wish: T,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// A command with commands below it.
+#[derive(Debug, Args)]
+struct Ordered<T: Subcommand> {
+    #[command(subcommand)]
+    wish: T,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// What the command line is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wish {
+    /// Talk to a context.
+    Chat(ChatWish),
+    /// Something about contexts.
+    Contexts(ContextsWish),
+    /// Something about presets.
+    Presets(PresetsWish),
+    /// Something about conversations.
+    Conversations(ConversationsWish),
+    /// Write conversations out.
+    Export(ExportWish),
+    /// Something about backups.
+    Backup(BackupWish),
+    /// Restore a backup.
+    Restore(RestoreWish),
+    /// Look after everything.
+    Doctor(DoctorArguments),
+    /// Complete these commands in a shell.
+    Completions(clap_complete::Shell),
+}
+
 /// What this process is to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Task {
     /// Open the main window.
     Window,
@@ -36,6 +121,8 @@ pub enum Task {
     Mcp,
     /// Be the engine.
     Engine,
+    /// Do one thing without a window, and end.
+    CommandLine(Box<Wish>, Manner),
 }
 
 /// The command line, read.
@@ -52,13 +139,8 @@ impl Options {
     #[must_use]
     pub fn from_process() -> Self {
         let arguments = Arguments::parse();
-        let task = match arguments.task {
-            None => Task::Window,
-            Some(Subtask::Quick) => Task::Quick,
-            Some(Subtask::Mcp) => Task::Mcp,
-            Some(Subtask::Engine) => Task::Engine,
-        };
         let home = || dirs::data_dir().unwrap_or_else(|| PathBuf::from(".")).join("evenkeel");
+        let task = arguments.task.map_or(Task::Window, Task::from);
         Self { profile: arguments.profile.unwrap_or_else(home), task }
     }
 
@@ -73,3 +155,31 @@ impl Options {
         format!("app.evenkeel.profile{hash:016x}")
     }
 }
+
+/// Everything that can be typed, for completions and manual pages.
+pub(crate) fn definition() -> clap::Command {
+    <Arguments as clap::CommandFactory>::command()
+}
+
+impl From<Subtask> for Task {
+    fn from(task: Subtask) -> Self {
+        let line = |wish, manner| Self::CommandLine(Box::new(wish), manner);
+        match task {
+            Subtask::Quick => Self::Quick,
+            Subtask::Mcp => Self::Mcp,
+            Subtask::Engine => Self::Engine,
+            Subtask::Chat(Spoken { wish, manner }) => line(Wish::Chat(wish), manner),
+            Subtask::Contexts(Ordered { wish, manner }) => line(Wish::Contexts(wish), manner),
+            Subtask::Presets(Ordered { wish, manner }) => line(Wish::Presets(wish), manner),
+            Subtask::Conversations(Ordered { wish, manner }) => line(Wish::Conversations(wish), manner),
+            Subtask::Export(Spoken { wish, manner }) => line(Wish::Export(wish), manner),
+            Subtask::Backup(Ordered { wish, manner }) => line(Wish::Backup(wish), manner),
+            Subtask::Restore(Spoken { wish, manner }) => line(Wish::Restore(wish), manner),
+            Subtask::Doctor(Spoken { wish, manner }) => line(Wish::Doctor(wish), manner),
+            Subtask::Completions { shell } => line(Wish::Completions(shell), Manner::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

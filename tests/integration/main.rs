@@ -8,6 +8,7 @@ mod archive;
 mod backup;
 mod bad_input;
 mod chat;
+mod command_line;
 mod context;
 mod conversation;
 mod data;

@@ -46,6 +46,17 @@ fn setup_and_build_make_every_file_that_a_package_carries() {
     default_model::verify(&carried(default_model::FILE_NAME).expect("the model is carried").0).unwrap();
 }
 
+#[test]
+fn packages_for_linux_carry_the_manual() {
+    for kind in ["deb", "rpm"] {
+        let files = config()["bundle"]["linux"][kind]["files"].clone();
+        let folder = project().join(files["/usr/share/man/man1"].as_str().expect("the folder of the manual's pages"));
+        for page in ["evenkeel.1", "evenkeel-chat.1", "evenkeel-contexts-list.1"] {
+            assert!(folder.join(page).is_file(), "{kind}: {page}");
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_program_runs_from_any_prefix_with_what_the_package_carries() {

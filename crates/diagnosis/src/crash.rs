@@ -62,7 +62,7 @@ pub struct CrashReport {
     pub version: String,
     /// System and kind of machine.
     pub system: String,
-    /// `window`, `mcp` or `engine`.
+    /// `window`, `mcp`, `cli` or `engine`.
     pub process: String,
     /// The thread's name, where it has one out of the program's source.
     pub thread: Option<String>,

@@ -26,6 +26,8 @@ pub enum Process {
     Window,
     /// The server for other programs.
     Mcp,
+    /// A command of the command line.
+    CommandLine,
     /// The engine.
     Engine,
 }
@@ -37,6 +39,7 @@ impl Process {
         match self {
             Self::Window => "window",
             Self::Mcp => "mcp",
+            Self::CommandLine => "cli",
             Self::Engine => "engine",
         }
     }

@@ -38,7 +38,7 @@ pub struct LogLine {
     pub at: String,
     /// How grave.
     pub level: LogLevel,
-    /// Which process: `window`, `mcp` or `engine`.
+    /// Which process: `window`, `mcp`, `cli` or `engine`.
     pub process: String,
     /// The part of the program.
     pub source: String,

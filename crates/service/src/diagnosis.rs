@@ -38,7 +38,7 @@ pub struct CrashInfo {
     pub id: String,
     /// When it was.
     pub at: chrono::DateTime<chrono::Utc>,
-    /// `window`, `mcp` or `engine`.
+    /// `window`, `mcp`, `cli` or `engine`.
     pub process: String,
     /// The whole report as it is saved, word for word.
     pub text: String,

@@ -3,14 +3,14 @@
 mod envelope;
 mod json;
 mod markdown;
+mod several;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use crate::{ExportFormat, Service, ServiceError};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{
-    ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, Revision, RevisionId, Role,
-};
+use evenkeel_domain::{ContextId, Conversation, ConversationId, Message, MessageId, Revision, RevisionId, Role};
 use evenkeel_store::{ReadHandle, StoreError};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -41,6 +41,7 @@ impl Service {
         let written = tokio::task::spawn_blocking(move || match format {
             ExportFormat::Markdown => Ok(markdown::written(&record)),
             ExportFormat::Json => json::written(&record),
+            ExportFormat::Text => Ok(text::written(&record)),
         });
         let written = written.await.map_err(|error| ServiceError::internal("writing a conversation out", &error))?;
         written.map_err(|error| ServiceError::internal("writing a conversation out", &error))
@@ -61,12 +62,8 @@ impl Service {
     /// There is no such conversation, the file would lie in the profile folder, or it cannot be written.
     pub async fn conversation_save(&self, id: ConversationId, format: ExportFormat, path: PathBuf) -> Result<(), ServiceError> {
         let text = self.conversation_export(id, format).await?;
-        let profile = self.profile_dir();
-        let task = tokio::task::spawn_blocking(move || {
-            check_outside(&path, &profile)?;
-            Ok(evenkeel_vault::write_durably(&path, text.as_bytes())?)
-        });
-        task.await.map_err(|error| ServiceError::internal("saving a conversation", &error))?
+        // The dialog has asked already whether a file there may be replaced.
+        self.export_write(text, path, true).await
     }
 }
 

@@ -9,6 +9,7 @@ mod opening;
 mod rescuing;
 mod restoring;
 mod slots;
+mod typed;
 
 pub(crate) use closing::ClosedVault;
 pub(crate) use gate::Gate;

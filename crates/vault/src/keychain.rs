@@ -86,6 +86,19 @@ pub trait SecretStore: Send + Sync {
     /// # Errors
     /// [`KeychainError`].
     fn delete(&self, vault_id: Uuid) -> Result<(), KeychainError>;
+
+    /// Whether it has the secret of a vault. A keychain that may ask the user tells it without asking.
+    ///
+    /// # Errors
+    /// [`KeychainError`].
+    fn state(&self, vault_id: Uuid) -> Result<KeychainState, KeychainError> {
+        match self.get(vault_id) {
+            Ok(_) => Ok(KeychainState::Present),
+            Err(KeychainError::Missing) => Ok(KeychainState::Missing),
+            Err(KeychainError::Locked) => Ok(KeychainState::Locked),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// A question to the keychain that runs on its own thread.
@@ -220,6 +233,10 @@ impl SecretStore for Keychain {
     fn delete(&self, vault_id: Uuid) -> Result<(), KeychainError> {
         let may_prompt = self.may_prompt;
         KeychainTask::start(move || system::delete(vault_id, may_prompt))?.wait(self.limit)
+    }
+
+    fn state(&self, vault_id: Uuid) -> Result<KeychainState, KeychainError> {
+        Keychain::state(self, vault_id)
     }
 }
 

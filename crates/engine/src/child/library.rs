@@ -47,6 +47,12 @@ pub(crate) fn start(folder: Option<PathBuf>) -> Result<LlamaBackend, Failure> {
         .map_err(|error| unavailable(format!("The engine's library did not start: {error}. Install Evenkeel again.")))
 }
 
+/// The folder with the engine's libraries; `None` where the program has none, and the engine cannot start.
+#[must_use]
+pub fn libraries() -> Option<PathBuf> {
+    own_folder().ok().filter(|folder| holds_a_backend(folder))
+}
+
 /// The first of [`PLACES`] that is there; in development builds, the folder that the build script filled.
 fn own_folder() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe()

@@ -13,6 +13,8 @@ mod template;
 mod text;
 mod worker;
 
+pub use library::libraries;
+
 use crate::protocol::{ChildLine, MAX_START_LINE, ReadyLine, StartLine};
 use evenkeel_domain::ErrorCode;
 use failure::Failure;

@@ -35,7 +35,7 @@ pub(super) fn written(record: &Record) -> String {
     text
 }
 
-fn speaker(record: &Record, message: &Message) -> String {
+pub(super) fn speaker(record: &Record, message: &Message) -> String {
     match message.role {
         Role::User => "You".to_owned(),
         Role::Assistant => record.agent(message).map_or_else(|| "Companion".to_owned(), line),
@@ -43,7 +43,7 @@ fn speaker(record: &Record, message: &Message) -> String {
     }
 }
 
-fn note(status: MessageStatus) -> Option<&'static str> {
+pub(super) fn note(status: MessageStatus) -> Option<&'static str> {
     match status {
         MessageStatus::Complete => None,
         MessageStatus::Stopped => Some("Stopped here."),
@@ -53,10 +53,10 @@ fn note(status: MessageStatus) -> Option<&'static str> {
 }
 
 /// A text that stays on its line.
-fn line(text: &str) -> String {
+pub(super) fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn time(time: DateTime<Utc>) -> String {
+pub(super) fn time(time: DateTime<Utc>) -> String {
     time.format("%Y-%m-%d %H:%M UTC").to_string()
 }

@@ -96,6 +96,15 @@ fn json_has_every_branch() {
 }
 
 #[test]
+fn text_has_the_shown_branch_without_marks() {
+    let text = text::written(&record());
+    assert!(text.starts_with("A \"bad\" day and more\nWith Mara\n2026-03-01 09:00 UTC to 2026-03-01 09:06 UTC\n"), "{text}");
+    assert!(text.contains("\nYou, 2026-03-01 09:03 UTC:\nEverything is <b>ruined</b>.\n"), "{text}");
+    assert!(text.contains("\n[Stopped here.]\n\nYou,") && text.ends_with("\nOtto, 2026-03-01 09:06 UTC:\nTwo.\n"), "{text}");
+    assert!(!text.contains("EVERYTHING"), "another branch: {text}");
+}
+
+#[test]
 fn a_ring_of_parents_ends() {
     let mut damaged = record();
     damaged.messages[2].parent_id = Some(message_id(6));

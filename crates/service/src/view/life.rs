@@ -105,6 +105,8 @@ pub enum ExportFormat {
     Markdown,
     /// Every branch, with all that is known of each message.
     Json,
+    /// The shown branch, as plain text.
+    Text,
 }
 
 impl ExportFormat {
@@ -114,6 +116,7 @@ impl ExportFormat {
         match self {
             Self::Markdown => "md",
             Self::Json => "json",
+            Self::Text => "txt",
         }
     }
 }

@@ -1584,7 +1584,7 @@ export type CrashInfo = {
 	id: string,
 	/**  When it was. */
 	at: string,
-	/**  `window`, `mcp` or `engine`. */
+	/**  `window`, `mcp`, `cli` or `engine`. */
 	process: string,
 	/**  The whole report as it is saved, word for word. */
 	text: string,
@@ -1872,7 +1872,9 @@ export type ExportFormat =
 /**  The shown branch, to read. */
 "markdown" | 
 /**  Every branch, with all that is known of each message. */
-"json";
+"json" | 
+/**  The shown branch, as plain text. */
+"text";
 
 /**
  *  What the user has turned on or off, by id.
@@ -2223,7 +2225,7 @@ export type LogLine = {
 	at: string,
 	/**  How grave. */
 	level: LogLevel,
-	/**  Which process: `window`, `mcp` or `engine`. */
+	/**  Which process: `window`, `mcp`, `cli` or `engine`. */
 	process: string,
 	/**  The part of the program. */
 	source: string,

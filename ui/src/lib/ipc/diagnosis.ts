@@ -46,7 +46,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export interface LogLine {
   at: string;
   level: LogLevel;
-  /** `window`, `mcp` or `engine`. */
+  /** `window`, `mcp`, `cli` or `engine`. */
   process: string;
   source: string;
   text: string;

@@ -1,0 +1,74 @@
+//! `evenkeel backup`.
+
+use super::Caller;
+use super::failure::{FAILED, Failure};
+use super::print::{table, when};
+use crate::options::BackupWish;
+use evenkeel_domain::{ErrorBody, ErrorCode};
+use evenkeel_service::BackupInfo;
+use std::path::{Path, PathBuf};
+
+pub(super) async fn backup(caller: &Caller, wish: &BackupWish) -> Result<(), Failure> {
+    match wish {
+        BackupWish::Now { to } => {
+            caller.open().await?;
+            let made = match to {
+                Some(folder) => caller.service.backup_save(whole_path(folder)?).await?,
+                None => caller.service.backup_make().await?,
+            };
+            caller.print.value(&made, |made| format!("Made and checked: {}", made.path))
+        }
+        BackupWish::List => caller.print.value(&all(caller).await?, |infos| listed(infos)),
+        BackupWish::Check { file } => check(caller, file.as_deref()).await,
+    }
+}
+
+/// The backups in the profile; of a vault that does not open, what can be said without its key.
+async fn all(caller: &Caller) -> Result<Vec<BackupInfo>, Failure> {
+    match caller.open().await {
+        Ok(()) => Ok(caller.service.backup_list().await?),
+        Err(closed) => caller.service.backup_list_closed().await.map_err(|_| closed),
+    }
+}
+
+async fn check(caller: &Caller, file: Option<&Path>) -> Result<(), Failure> {
+    caller.open().await?;
+    let path = match file {
+        Some(file) => {
+            let path = whole_path(file)?;
+            caller.service.backup_choose(path.clone()).await?;
+            path
+        }
+        None => newest(&caller.service.backup_list().await?)?,
+    };
+    let checked = caller.service.backup_verify(path).await?;
+    caller.print.value(&checked, |checked| match &checked.problem {
+        None => format!("Whole: {}", checked.path),
+        Some(problem) => format!("Not to be relied on ({problem}): {}", checked.path),
+    })?;
+    if checked.problem.is_some() { Err(Failure::Ended(FAILED)) } else { Ok(()) }
+}
+
+fn newest(listed: &[BackupInfo]) -> Result<PathBuf, Failure> {
+    let none = || ErrorBody::new(ErrorCode::NotFound, "there is no backup in the profile; make one with evenkeel backup now");
+    Ok(listed.first().map(|info| PathBuf::from(&info.path)).ok_or_else(none)?)
+}
+
+/// The service knows files by their whole paths.
+pub(super) fn whole_path(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| Failure::of_file("Finding", path, &error))
+}
+
+fn listed(infos: &[BackupInfo]) -> String {
+    let row = |info: &BackupInfo| {
+        let made = info.made_at.map(when).unwrap_or_default();
+        let state = match (&info.problem, info.verified_at) {
+            (Some(problem), _) => problem.clone(),
+            (None, Some(at)) => format!("checked {}", when(at)),
+            (None, None) => "not checked here".to_owned(),
+        };
+        let messages = info.messages.map(|messages| messages.to_string()).unwrap_or_default();
+        [made, state, messages, format!("{} KB", info.size_bytes.div_ceil(1_000)), info.path.clone()]
+    };
+    table(["MADE", "STATE", "MESSAGES", "SIZE", "FILE"], infos.iter().map(row))
+}
