@@ -76,7 +76,7 @@ async fn say(world: &World, request: SendRequest, answer: ToolAnswer) -> Vec<Cha
 
 fn questions(events: &[ChatEvent]) -> Vec<(&ToolUse, &str)> {
     let question = |event| match event {
-        &ChatEvent::ToolQuestion { ref call, ref description, .. } => Some((call, description.as_str())),
+        ChatEvent::ToolQuestion { call, description, .. } => Some((call, description.as_str())),
         _ => None,
     };
     events.iter().filter_map(question).collect()
