@@ -42,6 +42,11 @@ async fn companion(world: &World, view: &ToolServerView) -> Context {
     context
 }
 
+/// A model with room for the definitions of many tools.
+async fn provider(world: &World) {
+    world.provider_with(&world.server.base_url(), 30, Some(65_536)).await;
+}
+
 /// An answer that asks for tools.
 fn calls(wanted: &[(&str, Value)]) -> Answer {
     let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
@@ -76,7 +81,7 @@ async fn say(world: &World, request: SendRequest, answer: ToolAnswer) -> Vec<Cha
 
 fn questions(events: &[ChatEvent]) -> Vec<(&ToolUse, &str)> {
     let question = |event| match event {
-        &ChatEvent::ToolQuestion { ref call, ref description, .. } => Some((call, description.as_str())),
+        ChatEvent::ToolQuestion { call, description, .. } => Some((call, description.as_str())),
         _ => None,
     };
     events.iter().filter_map(question).collect()
@@ -107,7 +112,7 @@ struct Files {
 /// A companion with the files of a folder.
 async fn with_files() -> Files {
     let world = World::new().await;
-    world.scripted_provider().await;
+    provider(&world).await;
     let folder = world.dir.path().join("files");
     std::fs::create_dir(&folder).unwrap();
     // The server follows links, and a temporary folder may lie behind one.
@@ -197,7 +202,7 @@ async fn without_a_window_only_what_is_allowed_for_good_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_whose_description_has_changed_is_asked_about_again() {
     let world = World::new().await;
-    world.scripted_provider().await;
+    provider(&world).await;
     let wording = world.dir.path().join("wording.txt");
     std::fs::write(&wording, "Keeps a thought.").unwrap();
     let view = server(&world, vec![program("changing.mjs"), wording.display().to_string()], &[]).await;
@@ -267,7 +272,7 @@ async fn a_reply_can_be_stopped_while_the_question_is_open_and_nothing_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_server_keeps_its_file_where_its_environment_says() {
     let world = World::new().await;
-    world.scripted_provider().await;
+    provider(&world).await;
     let file = world.dir.path().join("memory.jsonl");
     let view = server(&world, vec![packaged("server-memory")], &[("MEMORY_FILE_PATH", &file.display().to_string())]).await;
     assert_eq!(view.server.env_names, ["MEMORY_FILE_PATH"], "its value is not given back");
@@ -338,7 +343,7 @@ async fn what_a_tool_did_is_in_the_record_and_the_model_answers_from_it() {
     assert_eq!((operation.message_id, operation.query.as_str()), (Some(reply.id), "Write the plan."));
     assert_eq!(operation.arguments["content"], "Sleep on it.");
     let files: Vec<&str> = operation.metadata.files.iter().map(|found| found.path.as_str()).collect();
-    assert_eq!(files, [file.to_str().unwrap()]);
+    assert!(files.contains(&file.to_str().unwrap()), "{files:?}");
 
     // It is asked without a question to the user, and knows nothing of another conversation.
     world.server.push(calls(&[(RECENT_CONTEXT, json!({"limit": 3, "session_id": "another"}))]));

@@ -103,6 +103,10 @@ export const commands = {
 	contextRestoreRevision: (id: ContextId, revisionId: RevisionId) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_restore_revision", { id, revisionId })),
 	/**  The wordings that a context's persona has had, the newest first. */
 	contextRevisions: (id: ContextId) => typedError<RevisionUse_Serialize[], ErrorBody>(__TAURI_INVOKE("context_revisions", { id })),
+	/**  The tools that a context uses. */
+	contextTools: (contextId: ContextId) => typedError<ToolChoice[], ErrorBody>(__TAURI_INVOKE("context_tools", { contextId })),
+	/**  Sets the tools that a context uses. */
+	contextToolsSet: (contextId: ContextId, chosen: ToolChoice[]) => typedError<ToolChoice[], ErrorBody>(__TAURI_INVOKE("context_tools_set", { contextId, chosen })),
 	/**  Changes a context. */
 	contextUpdate: (id: ContextId, patch: ContextPatch_Deserialize) => typedError<Context_Serialize, ErrorBody>(__TAURI_INVOKE("context_update", { id, patch })),
 	/**  Puts all conversations of a context into the trash. */
@@ -291,6 +295,18 @@ export const commands = {
 	summaryList: (conversationId: ConversationId) => typedError<Summary_Serialize[], ErrorBody>(__TAURI_INVOKE("summary_list", { conversationId })),
 	/**  Forgets a summary and those that were made from it; the messages stay. */
 	summaryRemove: (id: SummaryId) => typedError<null, ErrorBody>(__TAURI_INVOKE("summary_remove", { id })),
+	/**  Answers the question whether a tool may run. */
+	toolAnswer: (id: string, answer: ToolAnswer) => typedError<null, ErrorBody>(__TAURI_INVOKE("tool_answer", { id, answer })),
+	/**  Decides of a tool for good. */
+	toolRuleSet: (choice: ToolChoice, rule: ToolRule) => typedError<ToolServerView_Serialize, ErrorBody>(__TAURI_INVOKE("tool_rule_set", { choice, rule })),
+	/**  Removes a server of tools with all that was decided of it. */
+	toolServerDelete: (id: ToolServerId) => typedError<null, ErrorBody>(__TAURI_INVOKE("tool_server_delete", { id })),
+	/**  All servers of tools. */
+	toolServerList: () => typedError<ToolServerView_Serialize[], ErrorBody>(__TAURI_INVOKE("tool_server_list")),
+	/**  Adds or changes a server of tools. */
+	toolServerSave: (draft: ToolServerDraft_Deserialize) => typedError<ToolServerView_Serialize, ErrorBody>(__TAURI_INVOKE("tool_server_save", { draft })),
+	/**  Starts a server of tools, or calls its address, and asks what it has. */
+	toolServerTest: (id: ToolServerId) => typedError<ToolServerTest_Serialize, ErrorBody>(__TAURI_INVOKE("tool_server_test", { id })),
 	/**  Deletes what lies in the trash for good, behind a backup. */
 	trashEmpty: () => typedError<null, ErrorBody>(__TAURI_INVOKE("trash_empty")),
 	/**  What lies in the trash; it counts as shown from now on. */
@@ -779,6 +795,26 @@ delta: string } |
 { kind: "notice"; 
 /**  Key of the sentence to show, with an error's code where one stands behind it. */
 error: ErrorBody } | 
+/**  A tool may run only if the user says so; the model waits for the answer. */
+{ kind: "toolQuestion"; 
+/**  What is to be run; its id names the question. */
+call: ToolUse; 
+/**  What the tool does, in its server's words. */
+description: string; 
+/**  The whole command or the address of the server. */
+place: string } | 
+/**  A tool has begun to run. */
+{ kind: "toolBegan"; 
+/**  What runs. */
+call: ToolUse } | 
+/**  A call of a tool is over, and with it the question about it. */
+{ kind: "toolEnded"; 
+/**  The call. */
+call: ToolUse; 
+/**  How it ended. */
+end: ToolEnd; 
+/**  What it gave, or why it did not run. */
+result: string } | 
 /**  The reply is on disk. `message.status` tells whether it is whole; `error` why it is not. */
 { kind: "ended"; 
 /**  The stored reply; `None` if nothing had arrived. */
@@ -814,6 +850,26 @@ delta: string } |
 { kind: "notice"; 
 /**  Key of the sentence to show, with an error's code where one stands behind it. */
 error: ErrorBody } | 
+/**  A tool may run only if the user says so; the model waits for the answer. */
+{ kind: "toolQuestion"; 
+/**  What is to be run; its id names the question. */
+call: ToolUse; 
+/**  What the tool does, in its server's words. */
+description: string; 
+/**  The whole command or the address of the server. */
+place: string } | 
+/**  A tool has begun to run. */
+{ kind: "toolBegan"; 
+/**  What runs. */
+call: ToolUse } | 
+/**  A call of a tool is over, and with it the question about it. */
+{ kind: "toolEnded"; 
+/**  The call. */
+call: ToolUse; 
+/**  How it ended. */
+end: ToolEnd; 
+/**  What it gave, or why it did not run. */
+result: string } | 
 /**  The reply is on disk. `message.status` tells whether it is whole; `error` why it is not. */
 { kind: "ended"; 
 /**  The stored reply; `None` if nothing had arrived. */
@@ -1796,6 +1852,8 @@ export type ErrorCode =
 "provider_malformed" | 
 /**  An address that may not be called (plain http beyond this machine, link-local, metadata). */
 "provider_address_refused" | 
+/**  A server of tools could not be reached, or did not do what it was asked; `details.server` names it. */
+"tool_failed" | 
 /**  The engine could not be started. */
 "engine_unavailable" | 
 /**  The engine stopped; it is started again at the next message. */
@@ -2594,7 +2652,9 @@ export type Noun =
 /**  Another program that uses the companions; the change's id is its name. */
 "connection" | 
 /**  What tools did in a conversation; the change's id is the conversation's. */
-"operation";
+"operation" | 
+/**  A server of tools, or what was decided of one of its tools. */
+"tool";
 
 /**  What kind of model is offered at first run. */
 export type OfferKind = 
@@ -2865,6 +2925,8 @@ id: SummaryId } |
 id: MessageId } | 
 /**  The user's goals. */
 { from: "goals" } | 
+/**  The tools that the model was told of, as JSON. They stand in a field of their own and not among the messages. */
+{ from: "tools" } | 
 /**  The context provider or strategy of that name. */
 { from: "provider"; 
 /**  Its name. */
@@ -3630,6 +3692,8 @@ export type RequestPurpose =
 "models" | 
 /**  The search for servers on this machine. */
 "detection" | 
+/**  A server of tools. */
+"tool" | 
 /**  Everything else of the built-in engine: health, tokens. */
 "engine";
 
@@ -4064,6 +4128,8 @@ export type Settings_Deserialize = {
 	lockOnSleep: boolean,
 	/**  The vault is locked when the main window is hidden or minimised. */
 	lockWhenHidden: boolean,
+	/**  How often a model may ask for tools before it has to answer a message, 1–32. */
+	toolRounds?: number,
 	/**  How long operations are kept, and what is taken out of them. Absent in archives of earlier versions. */
 	operations?: OperationSettings_Deserialize,
 };
@@ -4106,6 +4172,8 @@ export type Settings_Serialize = {
 	lockOnSleep: boolean,
 	/**  The vault is locked when the main window is hidden or minimised. */
 	lockWhenHidden: boolean,
+	/**  How often a model may ask for tools before it has to answer a message, 1–32. */
+	toolRounds: number,
 	/**  How long operations are kept, and what is taken out of them. Absent in archives of earlier versions. */
 	operations: OperationSettings_Serialize,
 };
@@ -4445,6 +4513,205 @@ export type TokenMeter_Serialize = {
 	estimated: boolean,
 	/**  What goes when the window next moves; `None` while nothing in it would have to. */
 	leaving: Leaving | null,
+};
+
+/**  A tool as its server describes it. Whatever it says is data, and nothing in it is believed. */
+export type Tool = {
+	/**  Its name at the server. */
+	name: string,
+	/**  What it does, in the server's words. */
+	description: string,
+	/**  JSON schema of its arguments. */
+	inputSchema: unknown,
+};
+
+/**  What the user says to the question whether a tool may run. To close the question is to deny. */
+export type ToolAnswer = 
+/**  This call may run. */
+"once" | 
+/**  This tool may run in this conversation. */
+"conversation" | 
+/**  This tool may run from now on. */
+"always" | 
+/**  This call may not run. */
+"deny";
+
+/**  A tool that a context uses. */
+export type ToolChoice = {
+	/**  The server. */
+	serverId: ToolServerId,
+	/**  The tool's name at the server, 1–128 characters. */
+	tool: string,
+};
+
+/**  How a call of a tool ended. */
+export type ToolEnd = 
+/**  It ran. */
+"done" | 
+/**  It ran and failed, or could not run. */
+"failed" | 
+/**  It was not run: the user, or a rule of the user's, did not let it. */
+"refused";
+
+/**  What the user has decided of a tool for good. */
+export type ToolRule = 
+/**  The user is asked each time. */
+"ask" | 
+/**  It runs without a question. */
+"allowed" | 
+/**  It does not run. */
+"denied";
+
+/**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
+export type ToolServer = ToolServer_Serialize | ToolServer_Deserialize;
+
+/**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
+export type ToolServer_Deserialize = {
+	/**  Its id. */
+	id: ToolServerId,
+	/**  The user's name for it, 1–120 characters. */
+	name: string,
+	/**  How it is reached. */
+	transport: ToolTransport,
+	/**  Names of the variables that its environment has beside the few that each has; the values are secret. */
+	envNames: string[],
+	/**  The last four characters of its token; `None` = it has none. */
+	tokenHint?: string | null,
+	/**  Where it runs. A program on this machine may call others by itself. */
+	locality: ProviderLocality,
+	/**  The tools that it listed last. */
+	tools: Tool[],
+	/**  When that was; `None` = never. */
+	listedAt?: string | null,
+	/**  When it was added. */
+	createdAt: string,
+};
+
+/**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
+export type ToolServer_Serialize = {
+	/**  Its id. */
+	id: ToolServerId,
+	/**  The user's name for it, 1–120 characters. */
+	name: string,
+	/**  How it is reached. */
+	transport: ToolTransport,
+	/**  Names of the variables that its environment has beside the few that each has; the values are secret. */
+	envNames: string[],
+	/**  The last four characters of its token; `None` = it has none. */
+	tokenHint: string | null,
+	/**  Where it runs. A program on this machine may call others by itself. */
+	locality: ProviderLocality,
+	/**  The tools that it listed last. */
+	tools: Tool[],
+	/**  When that was; `None` = never. */
+	listedAt: string | null,
+	/**  When it was added. */
+	createdAt: string,
+};
+
+/**  A server of tools to add or to change. Nothing is started by adding it. */
+export type ToolServerDraft = ToolServerDraft_Serialize | ToolServerDraft_Deserialize;
+
+/**  A server of tools to add or to change. Nothing is started by adding it. */
+export type ToolServerDraft_Deserialize = {
+	/**  `None` adds one. */
+	id?: ToolServerId | null,
+	/**  1–120 characters. */
+	name: string,
+	/**  How it is reached. */
+	transport: ToolTransport,
+	/**  All variables that its environment has beside the few that each has; `None` keeps those that are stored. */
+	env?: { [key in string]: string } | null,
+	/**  Its bearer token; `None` keeps the stored one, an empty text removes it. */
+	token?: string | null,
+};
+
+/**  A server of tools to add or to change. Nothing is started by adding it. */
+export type ToolServerDraft_Serialize = {
+	/**  `None` adds one. */
+	id: ToolServerId | null,
+	/**  1–120 characters. */
+	name: string,
+	/**  How it is reached. */
+	transport: ToolTransport,
+	/**  All variables that its environment has beside the few that each has; `None` keeps those that are stored. */
+	env: { [key in string]: string } | null,
+	/**  Its bearer token; `None` keeps the stored one, an empty text removes it. */
+	token: string | null,
+};
+
+/**  Names a server of tools. */
+export type ToolServerId = string;
+
+/**  A server of tools that answered. */
+export type ToolServerTest = ToolServerTest_Serialize | ToolServerTest_Deserialize;
+
+/**  A server of tools that answered. */
+export type ToolServerTest_Deserialize = {
+	/**  The server with its tools. */
+	view: ToolServerView_Deserialize,
+	/**  Tools that were left out, because they are too many or too large. */
+	leftOut: number,
+	/**  Milliseconds until it had answered. */
+	millis: number,
+};
+
+/**  A server of tools that answered. */
+export type ToolServerTest_Serialize = {
+	/**  The server with its tools. */
+	view: ToolServerView_Serialize,
+	/**  Tools that were left out, because they are too many or too large. */
+	leftOut: number,
+	/**  Milliseconds until it had answered. */
+	millis: number,
+};
+
+/**  A server of tools, as it is shown. */
+export type ToolServerView = ToolServerView_Serialize | ToolServerView_Deserialize;
+
+/**  A server of tools, as it is shown. */
+export type ToolServerView_Deserialize = {
+	/**  The server. */
+	server: ToolServer_Deserialize,
+	/**  The whole command, or the address. */
+	place: string,
+	/**  What was decided of each of its tools, in their order. */
+	rules: ToolRule[],
+};
+
+/**  A server of tools, as it is shown. */
+export type ToolServerView_Serialize = {
+	/**  The server. */
+	server: ToolServer_Serialize,
+	/**  The whole command, or the address. */
+	place: string,
+	/**  What was decided of each of its tools, in their order. */
+	rules: ToolRule[],
+};
+
+/**  How a server of tools is reached. */
+export type ToolTransport = 
+/**  A program that is started, and spoken with over its input and output. */
+{ kind: "stdio"; 
+/**  The program: a path, or a name that is looked up in the `PATH`. No shell reads it. */
+command: string; 
+/**  Its arguments, each as it is given to the program. */
+args: string[] } | 
+/**  A server at an address. */
+{ kind: "http"; 
+/**  The address: https, or http on this machine. */
+url: string };
+
+/**  A call of a tool, as the window shows it. */
+export type ToolUse = {
+	/**  Names the call, and the question whether it may run. */
+	id: string,
+	/**  The server's name; empty for a tool of the app itself. */
+	server: string,
+	/**  The tool's name at the server. */
+	tool: string,
+	/**  The arguments, whole, as the model wrote them. */
+	arguments: string,
 };
 
 /**  What can lie in the trash. */
