@@ -73,7 +73,8 @@ impl Service {
     /// # Errors
     /// The vault is locked or cannot be written.
     pub async fn server_renew_token(&self) -> Result<Zeroizing<String>, ServiceError> {
-        let token = self.new_token(&self.session()?).await?;
+        let session = self.session()?;
+        let token = self.new_token(&session).await?;
         self.serve_as_set().await?;
         Ok(token)
     }
