@@ -73,7 +73,8 @@ impl Service {
     /// # Errors
     /// The vault is locked or cannot be written.
     pub async fn server_renew_token(&self) -> Result<Zeroizing<String>, ServiceError> {
-        let token = self.new_token(&self.session()?).await?;
+        let session = self.session()?;
+        let token = self.new_token(&session).await?;
         self.serve_as_set().await?;
         Ok(token)
     }
@@ -111,9 +112,10 @@ impl Service {
         if !self.0.ways_in.is_app() {
             return Ok(());
         }
+        // Read in turn: what was read before another change would undo it.
+        let mut http = self.0.ways_in.http().await;
         let set = self.session()?.read(settings).await?;
         let token = TokenDigest::of(&self.server_token().await?);
-        let mut http = self.0.ways_in.http().await;
         if self.0.ways_in.is_ended() || (set.enabled && http.serves(set, &token)) || (!set.enabled && http.door.is_none()) {
             return Ok(());
         }
