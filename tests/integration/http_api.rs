@@ -144,7 +144,7 @@ async fn a_reply_streams_as_it_grows_and_is_stopped_once_nobody_listens() {
     drop(half);
     until("the stop", async || {
         let query = ConversationQuery { context_id: Some(context.id), ..ConversationQuery::default() };
-        world.service.conversation_list(query).await.unwrap().conversations.iter().all(|it| it.message_count == 2)
+        world.service.conversation_list(query).await.unwrap().items.iter().all(|it| it.message_count == 2)
     })
     .await;
     world.service.shutdown().await;

@@ -80,10 +80,12 @@ async fn say(world: &World, request: SendRequest, answer: ToolAnswer) -> Vec<Cha
 }
 
 fn questions(events: &[ChatEvent]) -> Vec<(&ToolUse, &str)> {
-    let question = |event| match event {
-        ChatEvent::ToolQuestion { call, description, .. } => Some((call, description.as_str())),
-        _ => None,
-    };
+    fn question(event: &ChatEvent) -> Option<(&ToolUse, &str)> {
+        match event {
+            ChatEvent::ToolQuestion { call, description, .. } => Some((call, description.as_str())),
+            _ => None,
+        }
+    }
     events.iter().filter_map(question).collect()
 }
 

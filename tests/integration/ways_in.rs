@@ -114,7 +114,7 @@ async fn the_end_of_input_in_the_middle_of_a_reply_ends_the_process_and_keeps_wh
     while program.heard()["method"] != "notifications/progress" {}
     let (took, _) = program.close();
     assert!(took < Duration::from_secs(1), "{took:?}");
-    let id = world.conversations(context.id).await.conversations[0].id;
+    let id = world.conversations(context.id).await.items[0].id;
     let query = || MessageQuery {
         context_id: context.id,
         conversation_id: Some(id),

@@ -10,7 +10,9 @@ mod text;
 
 use crate::{ExportFormat, Service, ServiceError};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ContextId, Conversation, ConversationId, Message, MessageId, Revision, RevisionId, Role};
+use evenkeel_domain::{
+    ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, Revision, RevisionId, Role,
+};
 use evenkeel_store::{ReadHandle, StoreError};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
