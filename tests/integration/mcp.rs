@@ -622,7 +622,7 @@ async fn while_the_vault_is_not_open_lists_are_given_and_every_tool_says_what_to
     let other = Service::new(options(world.dir.path(), Arc::default(), world.clock.clone())).unwrap();
     for (service, code, hint) in [(&fresh, "vault_locked", "make one"), (&other, "keychain_missing", "open Evenkeel")] {
         let program = Program::of(service, ClientLifecycleMode::Initialize).await;
-        assert_eq!(program.client.peer().list_all_tools().await.unwrap().len(), 4);
+        assert_eq!(program.client.peer().list_all_tools().await.unwrap().len(), 5);
         assert_eq!(program.client.peer().list_all_resources().await.unwrap().len(), 6);
         assert_eq!(program.client.peer().list_all_prompts().await.unwrap().len(), 2);
         for (tool, wish) in [

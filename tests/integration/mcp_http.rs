@@ -225,7 +225,7 @@ async fn the_python_sdk_lists_reads_talks_stops_and_is_refused_over_http_in_both
         ]));
         world.server.push(Answer::stream(vec![text("Half of"), Piece::Gate, Piece::Done]));
         let seen = seen(mode, &["reads", "talks", "stops", "misuses"]).await.unwrap();
-        assert_eq!((&seen["protocol"], seen["tools"].as_object().unwrap().len()), (&json!(protocol), 4));
+        assert_eq!((&seen["protocol"], seen["tools"].as_object().unwrap().len()), (&json!(protocol), 5));
         assert_eq!(seen["chat"]["structured"]["response"], json!("Good morning."), "{mode}");
         let told: String = seen["progress"].as_array().unwrap().iter().map(|one| one[1].as_str().unwrap()).collect();
         assert_eq!((told.as_str(), &seen["stopped"]["content"]), ("Good morning.", &json!("Half of")), "{mode}");

@@ -300,7 +300,7 @@ fn the_python_sdk_lists_reads_talks_stops_and_is_refused_in_both_eras() {
         assert_eq!(seen["protocol"], json!(protocol));
         let mut listed: Vec<_> = seen["tools"].as_object().unwrap().keys().map(String::as_str).collect();
         listed.sort_unstable();
-        let tools = ["context-chat", "context-manage", "conversation-manage", "personality-preset-manage"];
+        let tools = ["context-chat", "context-manage", "conversation-manage", "get_recent_context", "personality-preset-manage"];
         assert_eq!(listed, tools);
         assert!(seen["tools"].as_object().unwrap().values().all(|is_described| is_described == true), "{}", seen["tools"]);
         assert!(seen["resources"].as_array().unwrap().contains(&json!("mcp-llm-generator://contexts")));

@@ -227,6 +227,46 @@ async fn a_tool_whose_description_has_changed_is_asked_about_again() {
     assert_eq!(ends(&events), [(ToolEnd::Refused, ToolRefusal::NotNow.reason())]);
     let known = world.service.tool_server_list().await.unwrap().remove(0);
     assert_eq!((known.rules, known.server.tools[0].description.as_str()), (vec![ToolRule::Ask], asked[0].1));
+    // And no model reads the new wording before the user has allowed it.
+    let offered = |world: &World| world.server.requests().pop().unwrap()["tools"].to_string();
+    turn(ToolAnswer::Deny).await;
+    assert!(offered(&world).contains("This tool has changed") && !offered(&world).contains("everybody"), "{}", offered(&world));
+    turn(ToolAnswer::Always).await;
+    turn(ToolAnswer::Deny).await;
+    assert!(offered(&world).contains("everybody"), "{}", offered(&world));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_was_stopped_with_its_reply_is_in_the_record() {
+    let world = World::new().await;
+    provider(&world).await;
+    let wording = world.dir.path().join("wording.txt");
+    std::fs::write(&wording, "Keeps a thought.").unwrap();
+    let view = server(&world, vec![program("changing.mjs"), wording.display().to_string()], &[]).await;
+    let context = companion(&world, &view).await;
+    world.server.push(calls(&[("remember", json!({"what": "for ever"}))]));
+    let (heard, mut events) = mpsc::unbounded_channel();
+    let (service, request) = (world.service.clone(), new_message(context.id, None, "Remember."));
+    let sending = tokio::spawn(async move { service.chat_send_in_window(request, move |event| drop(heard.send(event))).await });
+    let mut conversation = None;
+    while let Some(event) = events.recv().await {
+        match &event {
+            ChatEvent::Started { conversation: begun, .. } => conversation = Some(begun.id),
+            ChatEvent::ToolQuestion { call, .. } => {
+                world.service.tool_answer(call.id.clone(), ToolAnswer::Once).await.unwrap();
+            }
+            ChatEvent::ToolBegan { .. } => {
+                // It is with the server by then.
+                tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                world.service.chat_stop(conversation.unwrap()).await.unwrap();
+            }
+            _ => {}
+        }
+    }
+    sending.await.unwrap().unwrap();
+    let [kept] = &world.service.operation_recent(OperationQuery::new(conversation.unwrap())).await.unwrap()[..] else { panic!() };
+    assert_eq!((kept.tool_name.as_str(), &kept.arguments), ("remember", &json!({"what": "for ever"})));
+    assert_eq!(kept.error.as_ref().unwrap().code, ErrorCode::ToolFailed);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -362,4 +402,43 @@ async fn what_a_tool_did_is_in_the_record_and_the_model_answers_from_it() {
     world.server.push(Answer::reply(&["Hello."]));
     say(&world, new_message(context.id, None, "Hello."), ToolAnswer::Deny).await;
     assert!(!named(&world.server.take_requests()[0]), "a new conversation has no operations");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_guest_did_that_stays_on_this_machine_is_not_told_to_a_model_elsewhere() {
+    let Files { world, context, .. } = with_files().await;
+    let (conversation, ..) = world.exchange(context.id, None, "Hello.", "Hello.").await;
+    let guest = world.counselor().await;
+    let patch = ContextPatch { local_only: Some(true), ..ContextPatch::default() };
+    world.service.context_update(guest.id, patch).await.unwrap();
+    for (who, what) in [(guest.id, "kept here"), (context.id, "no secret")] {
+        let draft = OperationDraft {
+            conversation_id: conversation.id,
+            context_id: who,
+            message_id: None,
+            query: what.into(),
+            source: "Notes".into(),
+            tool_name: "read_file".into(),
+            arguments: json!({}),
+            result: json!(what),
+            duration_ms: 1,
+            error: None,
+        };
+        world.service.operation_record(draft).await.unwrap();
+    }
+    let asked = async || {
+        world.server.push(calls(&[(RECENT_CONTEXT, json!({}))]));
+        world.server.push(Answer::reply(&["This."]));
+        say(&world, new_message(context.id, Some(conversation.id), "What was done?"), ToolAnswer::Deny).await;
+        told(&world).join("\n")
+    };
+    let here = asked().await;
+    assert!(here.contains("kept here") && here.contains("no secret"), "{here}");
+    // The same server under a name that counts as elsewhere.
+    let provider_id = world.service.settings_get().await.unwrap().default_model.unwrap().provider_id;
+    let model = ModelChoice { provider_id, model: "gpt-oss:120b-cloud".into() };
+    let patch = ContextPatch { model: Some(Some(model)), ..ContextPatch::default() };
+    world.service.context_update(context.id, patch).await.unwrap();
+    let elsewhere = asked().await;
+    assert!(!elsewhere.contains("kept here") && elsewhere.contains("no secret"), "{elsewhere}");
 }

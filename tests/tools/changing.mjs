@@ -1,4 +1,4 @@
-/** A server of tools whose description of its one tool stands in a file, and changes with it. */
+/** A server of tools whose description of its one tool stands in a file, and changes with it. It can take for ever. */
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -26,6 +26,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   const answer = ANSWERS[method];
   if (id === undefined) continue;
+  if (params?.arguments?.what === 'for ever') continue;
   if (answer) say(id, { result: answer(params) });
   else say(id, { error: { code: -32_601, message: `unknown method ${method}` } });
 }

@@ -75,6 +75,8 @@ pub enum AccessKind {
     ReadPresets,
     /// It read messages.
     ReadMessages,
+    /// It read what tools did.
+    ReadOperations,
     /// It sent a message and had it answered.
     Chat,
     /// It made or changed a context.
@@ -91,10 +93,11 @@ pub enum AccessKind {
 
 impl AccessKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ReadContexts,
         Self::ReadPresets,
         Self::ReadMessages,
+        Self::ReadOperations,
         Self::Chat,
         Self::ChangeContext,
         Self::DeleteContext,
@@ -110,6 +113,7 @@ impl AccessKind {
             Self::ReadContexts => "readContexts",
             Self::ReadPresets => "readPresets",
             Self::ReadMessages => "readMessages",
+            Self::ReadOperations => "readOperations",
             Self::Chat => "chat",
             Self::ChangeContext => "changeContext",
             Self::DeleteContext => "deleteContext",

@@ -152,16 +152,20 @@ impl Caller {
         Ok(self.companions.conversations(query).await?.pop())
     }
 
+    /// A conversation of a context, by what is called its session, where it is there for the program.
+    pub(crate) async fn session_there(&self, context: &Context, id: &str) -> Result<Option<Conversation>, ErrorBody> {
+        let Ok(id) = id.trim().parse::<ConversationId>() else { return Ok(None) };
+        let only = ConversationsShown { only: Some(id), ..self.sight(context.id, 1) };
+        Ok(self.companions.conversations(only).await?.pop())
+    }
+
     /// A conversation of a context, by what is called its session; the refusal lists those that there are.
     ///
     /// # Errors
     /// There is no such conversation for it.
     pub async fn session(&self, context: &Context, id: &str) -> Result<Conversation, ErrorBody> {
-        if let Ok(id) = id.trim().parse::<ConversationId>() {
-            let only = ConversationsShown { only: Some(id), ..self.sight(context.id, 1) };
-            if let Some(found) = self.companions.conversations(only).await?.pop() {
-                return Ok(found);
-            }
+        if let Some(found) = self.session_there(context, id).await? {
+            return Ok(found);
         }
         let others = self.companions.conversations(self.sight(context.id, LISTED as u32)).await?;
         let what = format!("session of {}", context.name);

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     Access, ChatEvent, ConnectionGrant, Context, ContextDraft, ContextId, ContextPatch, ContextQuery, Conversation,
-    ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Preset, PresetDraft, PresetId,
-    PresetQuery,
+    ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Operation, OperationQuery, Preset,
+    PresetDraft, PresetId, PresetQuery,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -146,6 +146,13 @@ pub trait Companions: Send + Sync + 'static {
     /// # Errors
     /// Page or page size is outside its range.
     async fn messages(&self, query: MessageQuery) -> Result<(Vec<Message>, u32), ErrorBody>;
+
+    /// What tools did last in a conversation, the newest first, without what the user wants to have taken out of what is
+    /// sent.
+    ///
+    /// # Errors
+    /// The limit is not 1–50, or there is no such conversation.
+    async fn operations(&self, query: OperationQuery) -> Result<Vec<Operation>, ErrorBody>;
 
     /// Deletes the messages that a selection names, so that they can be brought back for a while. Gives how many went,
     /// and how many are left that a next call would delete.

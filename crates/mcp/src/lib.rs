@@ -23,5 +23,6 @@ pub use caller::Caller;
 pub use companions::{Companions, PresetOverrides, Turn};
 pub use error::McpError;
 pub use http::{HTTP_BODY_BYTES, Sessions, over_http};
+pub use record::OperationRecord;
 pub use server::serve;
 pub use tool::chat::places as care_places;

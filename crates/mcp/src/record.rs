@@ -2,7 +2,7 @@
 //! stay.
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use evenkeel_domain::{Context, ErrorBody, Message, MessageStatus, Preset, Role};
+use evenkeel_domain::{Context, ErrorBody, Message, MessageStatus, Operation, Preset, Role};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -153,9 +153,54 @@ impl MessageRecord {
     }
 }
 
+/// What a tool did. Its names are those of the design that operations come from.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OperationRecord {
+    /// Its id, a UUID.
+    id: String,
+    session_id: String,
+    /// When it ended.
+    timestamp: String,
+    /// What the user had asked.
+    query: String,
+    /// The server that the tool is of.
+    source: String,
+    tool_name: String,
+    /// What it was called with.
+    arguments: Value,
+    /// What it answered.
+    result: Value,
+    /// What matters of it: ids, status changes, counts, answers, files, values of the user's own rules.
+    metadata: Value,
+    /// How long it took, in milliseconds.
+    duration_ms: u32,
+    /// Why it failed; null where it did not.
+    error: Option<ErrorRecord>,
+}
+
+impl OperationRecord {
+    /// The record of an operation.
+    #[must_use]
+    pub fn of(operation: &Operation) -> Self {
+        Self {
+            id: operation.id.to_string(),
+            session_id: operation.conversation_id.to_string(),
+            timestamp: stamp(operation.at),
+            query: operation.query.clone(),
+            source: operation.source.clone(),
+            tool_name: operation.tool_name.clone(),
+            arguments: operation.arguments.clone(),
+            result: operation.result.clone(),
+            metadata: serde_json::to_value(&operation.metadata).unwrap_or_default(),
+            duration_ms: operation.duration_ms,
+            error: operation.error.clone().map(ErrorRecord::from),
+        }
+    }
+}
+
 /// Why something was not done.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ErrorRecord {
+pub struct ErrorRecord {
     /// Its stable name.
     pub code: String,
     /// What happened, to what, and what to do.

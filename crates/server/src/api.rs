@@ -22,7 +22,11 @@ use axum::routing::{get, post};
 use evenkeel_domain::ErrorCode;
 use evenkeel_mcp::Companions;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+
+/// Programs that listen to what happens at the same time.
+const LISTENERS: usize = 32;
 
 /// What every answer is made with.
 #[derive(Clone)]
@@ -31,11 +35,14 @@ struct Desk {
     companions: Arc<dyn Companions>,
     /// Cancelled when the server ends.
     closed: CancellationToken,
+    /// Places for those who listen to what happens: their connections are counted nowhere else.
+    listeners: Arc<Semaphore>,
 }
 
 /// The routes; what stays open on them ends with `closed`.
 pub(crate) fn routes(app: &Arc<dyn App>, closed: CancellationToken) -> Router {
-    let desk = Desk { app: app.clone(), companions: app.companions(), closed };
+    let listeners = Arc::new(Semaphore::new(LISTENERS));
+    let desk = Desk { app: app.clone(), companions: app.companions(), closed, listeners };
     let wrong_method = || async {
         let message = "this address has other methods; see /api/openapi.json";
         Refusal::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::InvalidParameter, message)
@@ -47,6 +54,7 @@ pub(crate) fn routes(app: &Arc<dyn App>, closed: CancellationToken) -> Router {
         .route("/api/v1/events", get(event::listen))
         .route("/api/v1/query", post(query::query))
         .route("/api/multi-agent/query", post(query::query_agents))
+        .route("/api/v1/sessions/{session_id}/context", get(session::context))
         .route("/api/conversations", get(session::list))
         .route("/api/conversation/{session_id}", get(session::read).delete(session::delete))
         .method_not_allowed_fallback(wrong_method)

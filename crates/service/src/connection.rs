@@ -8,7 +8,7 @@ mod ways_in;
 pub use server::ServerStatus;
 pub(crate) use server::reseal_token;
 pub(crate) use ways_in::WaysIn;
-pub use ways_in::app_of;
+pub use ways_in::{app_is_open, app_of};
 
 use crate::{Service, ServiceError, VaultState};
 use companions::{Desk, Face};

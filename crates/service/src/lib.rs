@@ -58,7 +58,7 @@ pub use backup::{
     RestoreStep, VaultCounts,
 };
 pub use clock::{Clock, SystemClock};
-pub use connection::{ConnectionSetup, ServerStatus, app_of};
+pub use connection::{ConnectionSetup, ServerStatus, app_is_open, app_of};
 pub use data::{DataSummary, KindUse};
 pub use diagnosis::{CrashInfo, LogPage, log_folder};
 pub use doctor::{CheckLevel, DoctorReport, DoctorWish, Finding};

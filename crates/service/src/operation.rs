@@ -10,12 +10,13 @@ use crate::chat::wording::{before_sending, before_storing};
 use crate::{Service, ServiceError};
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{
-    ConversationId, ErrorBody, ErrorCode, FieldError, Operation, OperationDraft, OperationId, OperationPageQuery, OperationQuery,
-    OperationRule, OperationSettings, tool_fits,
+    ContextId, ConversationId, ErrorBody, ErrorCode, FieldError, Operation, OperationDraft, OperationId, OperationPageQuery,
+    OperationQuery, OperationRule, OperationSettings, tool_fits,
 };
 use evenkeel_operation::{Rules, recent};
 use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use record::Opened;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a result that a rule is tried on.
@@ -71,14 +72,41 @@ impl Service {
     /// # Errors
     /// As [`Service::operation_recent`].
     pub async fn operation_text(&self, query: OperationQuery, most_characters: usize) -> Result<String, ServiceError> {
+        self.operation_words(query, most_characters, false).await
+    }
+
+    /// The same; for a model `elsewhere` without what companions did that stay on this machine.
+    pub(crate) async fn operation_words(
+        &self,
+        query: OperationQuery,
+        most_characters: usize,
+        elsewhere: bool,
+    ) -> Result<String, ServiceError> {
+        let mut operations = self.operation_told(query).await?;
+        if elsewhere {
+            let who: BTreeSet<ContextId> = operations.iter().map(|one| one.context_id).collect();
+            let goes = move |r: &ReadHandle<'_>| {
+                let mut goes = BTreeSet::new();
+                for id in who {
+                    goes.extend(r.context(id)?.filter(|context| !context.local_only).map(|context| context.id));
+                }
+                Ok(goes)
+            };
+            let goes = self.session()?.read(goes).await?;
+            operations.retain(|one| goes.contains(&one.context_id));
+        }
+        blocking("wording operations", move || Ok(recent(&operations, most_characters))).await
+    }
+
+    /// What tools did last in a conversation, the newest first, without what the user takes out before sending.
+    ///
+    /// # Errors
+    /// As [`Service::operation_recent`].
+    pub async fn operation_told(&self, query: OperationQuery) -> Result<Vec<Operation>, ServiceError> {
         let operations = self.operation_recent(query).await?;
-        let session = self.session()?;
-        let redactor = before_sending(&session);
-        let wording = move || {
-            let operations: Vec<_> = operations.into_iter().map(|one| record::told(one, redactor.as_ref())).collect();
-            Ok(recent(&operations, most_characters))
-        };
-        blocking("wording operations", wording).await
+        let redactor = before_sending(&*self.session()?);
+        let told = move || Ok(operations.into_iter().map(|one| record::told(one, redactor.as_ref())).collect());
+        blocking("taking out of operations what is not told", told).await
     }
 
     /// A page of what tools did in a conversation, the newest first; long results come as their beginnings.

@@ -101,12 +101,20 @@ impl Given {
 
     /// The body as events, none of them larger than what one message may be.
     fn events(self) -> Events {
-        let mut since_break = 0;
+        let (mut in_event, mut line_is_empty) = (0, true);
         let bounded = self.body.map(move |part| {
             let part = part.map_err(std::io::Error::other)?;
-            // An event ends with an empty line; counting to the last line break is stricter, and holds for each line.
-            since_break = part.iter().rposition(|byte| *byte == b'\n').map_or(since_break + part.len(), |at| part.len() - at);
-            if since_break > MOST_EVENT {
+            // An event ends with an empty line, whichever parts it comes in.
+            for byte in &part {
+                in_event += 1;
+                match byte {
+                    b'\n' if line_is_empty => in_event = 0,
+                    b'\n' => line_is_empty = true,
+                    b'\r' => {}
+                    _ => line_is_empty = false,
+                }
+            }
+            if in_event > MOST_EVENT {
                 return Err(std::io::Error::other("a message of the server is too large"));
             }
             Ok::<Bytes, std::io::Error>(part)

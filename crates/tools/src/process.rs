@@ -18,6 +18,9 @@ const KEPT_VARIABLES: &[&str] = if cfg!(windows) {
 
 /// A running program. It ends when this is dropped, and so does what it has started in turn.
 pub(crate) struct Running {
+    /// The group that it began; its id stays that of the group after it has ended.
+    #[cfg_attr(not(unix), allow(dead_code))]
+    group: Option<u32>,
     child: Child,
     words: LastWords,
 }
@@ -51,7 +54,7 @@ pub(crate) fn start(program: &Program) -> Result<(Running, ChildStdout, ChildStd
     let mut child = command(program).spawn().map_err(|error| failed(error.to_string()))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let words = LastWords::default();
-    let running = Running { child, words: words.clone() };
+    let running = Running { group: child.id(), child, words: words.clone() };
     let (Some(input), Some(output), Some(errors)) = pipes else { return Err(failed("its pipes were not there".to_owned())) };
     tokio::spawn(collect(errors, words));
     Ok((running, output, input))
@@ -94,8 +97,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         #[cfg(unix)]
-        if let Some(group) = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
-            // A group that is gone needs no ending.
+        if let Some(group) = self.group.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
+            // A group that is gone needs no ending; one whose first process has ended may have others.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }

@@ -17,6 +17,7 @@ use crate::{Options, mcp};
 use evenkeel_service::Service;
 use failure::Failure;
 use print::Printer;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ const ENDING: Duration = Duration::from_secs(5);
 /// One command with what it works on.
 struct Caller {
     service: Service,
+    /// The folder that the app is started with.
+    profile: PathBuf,
     manner: Manner,
     print: Printer,
 }
@@ -49,7 +52,8 @@ pub fn run(options: &Options, wish: &Wish, manner: &Manner) -> ExitCode {
 }
 
 async fn carried_out(options: &Options, wish: &Wish, manner: &Manner, print: Printer) -> Result<(), Failure> {
-    let caller = Caller { service: mcp::service_without_window(options)?, manner: manner.clone(), print };
+    let service = mcp::service_without_window(options)?;
+    let caller = Caller { service, profile: options.profile.clone(), manner: manner.clone(), print };
     let outcome = match wish {
         Wish::Chat(wish) => chat::chat(&caller, wish).await,
         Wish::Contexts(wish) => contexts::contexts(&caller, wish).await,

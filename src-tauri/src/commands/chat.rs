@@ -16,9 +16,7 @@ pub async fn chat_send(
     channel: Channel<ChatEvent>,
 ) -> Answer<()> {
     // A window that was closed no longer listens; the reply is finished and stored all the same.
-    let sink = move |event| {
-        let _ = channel.send(event);
-    };
+    let sink = move |event| drop(channel.send(event));
     // The small window asks no questions.
     if window.label() == window::MAIN {
         return Ok(shell.service.chat_send_in_window(request, sink).await?);

@@ -4,6 +4,7 @@ pub(crate) mod chat;
 mod context;
 mod conversation;
 mod preset;
+mod recent;
 
 use crate::caller::Caller;
 use crate::record::ErrorRecord;
@@ -21,10 +22,11 @@ pub(crate) enum Named {
     Preset,
     Chat,
     Conversation,
+    Recent,
 }
 
 impl Named {
-    const ALL: [Self; 4] = [Self::Context, Self::Preset, Self::Chat, Self::Conversation];
+    const ALL: [Self; 5] = [Self::Context, Self::Preset, Self::Chat, Self::Conversation, Self::Recent];
 
     fn name(self) -> &'static str {
         match self {
@@ -32,6 +34,7 @@ impl Named {
             Self::Preset => "personality-preset-manage",
             Self::Chat => "context-chat",
             Self::Conversation => "conversation-manage",
+            Self::Recent => "get_recent_context",
         }
     }
 
@@ -51,6 +54,7 @@ impl Named {
             Self::Context => Ok(Given::of(&context::manage(caller, schema::read(arguments)?).await?)),
             Self::Preset => Ok(Given::of(&preset::manage(caller, schema::read(arguments)?).await?)),
             Self::Conversation => Ok(Given::of(&conversation::manage(caller, schema::read(arguments)?).await?)),
+            Self::Recent => Ok(Given::of(&recent::get(caller, schema::read(arguments)?).await?)),
             Self::Chat => {
                 let answer = chat::chat(caller, schema::read(arguments)?, watch).await?;
                 Ok(Given { text: answer.spoken(), ..Given::of(&answer) })
@@ -91,17 +95,25 @@ impl Named {
                 schema::input::<conversation::ConversationManage>(),
                 schema::output::<conversation::ConversationManaged>(),
             ),
+            Self::Recent => (
+                "What tools did",
+                "Gives what tools did last in a conversation, with arguments, results and what matters of them: ids, status \
+                 changes, counts, answers that were selected or deselected, files. Answers such as: what did you just change?",
+                schema::input::<recent::GetRecentContext>(),
+                schema::output::<recent::RecentContext>(),
+            ),
         };
         let mut tool = Tool::new(self.name(), description, input).with_title(title).with_raw_output_schema(output);
         tool.annotations = Some(self.annotations(title));
         tool
     }
 
-    /// Each tool also reads, so none is read-only. A call of a tool that deletes is not the same twice: it may make
+    /// Most tools also change something, so all but one are not read-only. A call of a tool that deletes is not the same twice: it may make
     /// something.
     fn annotations(self, title: &str) -> ToolAnnotations {
         let hints = ToolAnnotations::with_title(title).read_only(false);
         match self {
+            Self::Recent => hints.read_only(true).destructive(false).idempotent(true).open_world(false),
             // A reply may come from a provider elsewhere.
             Self::Chat => hints.destructive(false).idempotent(false).open_world(true),
             Self::Conversation => hints.destructive(true).idempotent(true).open_world(false),

@@ -2,7 +2,8 @@
 
 use super::asker::CLIENT;
 use super::record::{
-    AgentAnswer, AgentWish, Deleted, ErrorRecord, Health, QueryAnswer, QueryWish, SessionList, SessionRecord, Statistics,
+    AgentAnswer, AgentWish, Deleted, ErrorRecord, Health, OperationList, QueryAnswer, QueryWish, SessionList, SessionRecord,
+    Statistics,
 };
 use axum::Json;
 use schemars::generate::SchemaSettings;
@@ -120,6 +121,8 @@ fn operations(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         parameter("limit", "query", false, &json!({ "type": "integer", "minimum": 1, "maximum": 500, "default": 50 })),
         parameter("offset", "query", false, &json!({ "type": "integer", "minimum": 0, "maximum": i32::MAX, "default": 0 })),
     ];
+    let most = parameter("limit", "query", false, &json!({ "type": "integer", "minimum": 1, "maximum": 50, "default": 5 }));
+    let filter = parameter("tool_filter", "query", false, &json!({ "type": "string", "maxLength": 120 }));
     let json = |schema: Value| json!({ "application/json": { "schema": schema } });
     let health = json(schema::<Health>(schemas));
     let mut document = Operation::get("/api/openapi.json", "document", "This document", json(json!({ "type": "object" })));
@@ -145,6 +148,14 @@ fn operations(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         Operation::get(session, "readConversation", "A session with its messages", json(schema::<SessionRecord>(schemas)))
             .with([id.clone()])
             .refusing(&[404]),
+        Operation::get(
+            "/api/v1/sessions/{session_id}/context",
+            "recentContext",
+            "What tools did last in a session",
+            json(schema::<OperationList>(schemas)),
+        )
+        .with([id.clone(), most, filter])
+        .refusing(&[404]),
         Operation { method: "delete", ..Operation::get(session, "deleteConversation", "Puts a session into the trash", deleted) }
             .with([id])
             .refusing(&[404, 409, 413]),

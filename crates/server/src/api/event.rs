@@ -11,8 +11,11 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use evenkeel_domain::{ConversationId, ErrorCode};
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::sync::broadcast;
 
+/// What a program may take to read an event.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of what a program may say here; nothing of it is heeded.
 const SAID: usize = 4 << 10;
 
@@ -37,8 +40,13 @@ pub(super) async fn listen(asker: Asker, Upgrade(upgrade): Upgrade) -> Response 
 }
 
 async fn tell(asker: Asker, mut socket: WebSocket) {
+    let Ok(_place) = asker.desk.listeners.clone().try_acquire_owned() else {
+        // Whoever finds no place hears at once that there is none.
+        let _ = say(&asker, &mut socket, &json!({ "type": "full" })).await;
+        return;
+    };
     let mut changes = asker.desk.app.conversations_changed();
-    if say(&mut socket, &json!({ "type": "ready" })).await.is_err() {
+    if say(&asker, &mut socket, &json!({ "type": "ready" })).await.is_err() {
         return;
     }
     loop {
@@ -56,7 +64,7 @@ async fn tell(asker: Asker, mut socket: WebSocket) {
             Err(broadcast::error::RecvError::Closed) => return,
         };
         if let Some(event) = event
-            && say(&mut socket, &event).await.is_err()
+            && say(&asker, &mut socket, &event).await.is_err()
         {
             return;
         }
@@ -75,6 +83,16 @@ async fn news(asker: &Asker, id: ConversationId) -> Option<Value> {
     }))
 }
 
-async fn say(socket: &mut WebSocket, event: &Value) -> Result<(), axum::Error> {
-    socket.send(Message::text(event.to_string())).await
+/// Sends an event; whoever does not read is not waited for long.
+async fn say(asker: &Asker, socket: &mut WebSocket, event: &Value) -> Result<(), Unheard> {
+    tokio::select! {
+        () = asker.desk.closed.cancelled() => Err(Unheard),
+        sent = tokio::time::timeout(PATIENCE, socket.send(Message::text(event.to_string()))) => match sent {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Unheard),
+        },
+    }
 }
+
+/// Nobody listens any more.
+struct Unheard;

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use evenkeel_domain::ErrorBody;
+use evenkeel_mcp::OperationRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -89,6 +90,15 @@ pub(super) struct SessionRecord {
     pub created_at: String,
     pub last_activity: String,
     pub message_count: u32,
+}
+
+/// What tools did last in a session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct OperationList {
+    /// The session, a UUID.
+    pub session_id: String,
+    /// The newest first.
+    pub operations: Vec<OperationRecord>,
 }
 
 /// What was put into the trash.

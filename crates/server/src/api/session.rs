@@ -2,13 +2,14 @@
 
 use super::asker::Asker;
 use super::input::{Asked, Id, misfit};
-use super::record::{CitationRecord, Deleted, ListedSession, MessageRecord, SessionList, SessionRecord, stamp};
+use super::record::{CitationRecord, Deleted, ListedSession, MessageRecord, OperationList, SessionList, SessionRecord, stamp};
 use crate::http::refusal::Refusal;
 use axum::Json;
 use evenkeel_domain::{
     AccessKind, Citation, Context, Conversation, ConversationId, ConversationsShown, ErrorBody, ErrorCode, Message, MessageQuery,
-    NamedSession, Role, SessionsShown,
+    NamedSession, OperationQuery, Role, SessionsShown,
 };
+use evenkeel_mcp::OperationRecord;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -90,6 +91,31 @@ pub(super) async fn read(asker: Asker, Id(id): Id) -> Result<Json<SessionRecord>
         created_at: stamp(conversation.created_at),
         last_activity: stamp(conversation.last_activity_at),
     }))
+}
+
+/// Which operations of a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Recent {
+    /// Operations at most.
+    #[serde(default = "five")]
+    #[schemars(range(min = 1, max = 50))]
+    limit: u32,
+    /// Only of tools whose name has this in it; with * or ? the whole name has to fit.
+    tool_filter: Option<String>,
+}
+
+fn five() -> u32 {
+    OperationQuery::DEFAULT_LIMIT
+}
+
+/// What tools did last in a session.
+pub(super) async fn context(asker: Asker, Id(id): Id, Asked(wish): Asked<Recent>) -> Result<Json<OperationList>, Refusal> {
+    let (context, conversation) = known(&asker, &id).await?;
+    let query = OperationQuery { conversation_id: conversation.id, limit: wish.limit, tool_filter: wish.tool_filter };
+    let operations = asker.desk.companions.operations(query).await?;
+    asker.caller.note(AccessKind::ReadOperations, Some(context.id), operations.len()).await;
+    let operations = operations.iter().map(OperationRecord::of).collect();
+    Ok(Json(OperationList { session_id: conversation.id.to_string(), operations }))
 }
 
 /// Puts a session into the trash of Evenkeel.

@@ -9,13 +9,15 @@ use crate::session::Session;
 use crate::tool::Sink;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    ChatEvent, Context, ConversationId, ErrorBody, MessageId, MessageStatus, OperationDraft, OperationQuery, ProviderLocality,
-    RECENT_CONTEXT, Role, Tool, ToolAnswer, ToolChoice, ToolEnd, ToolPermit, ToolRefusal, ToolRule, ToolSchema, ToolServer,
-    ToolUse, ToolVerdict, wire_names,
+    ChatEvent, Context, ConversationId, ErrorBody, ErrorCode, MessageId, MessageStatus, OperationDraft, OperationQuery,
+    ProviderLocality, RECENT_CONTEXT, Role, Tool, ToolAnswer, ToolChoice, ToolEnd, ToolPermit, ToolRefusal, ToolRule, ToolSchema,
+    ToolServer, ToolUse, ToolVerdict, wire_names,
 };
 use evenkeel_prompt::{O200k, Prompt, TokenCounter};
 use evenkeel_provider::{ChatMessage, ChatRequest, ToolCall};
+use evenkeel_store::StoreError;
 use serde_json::{Map, Value, json};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +33,13 @@ const LEAST_SPARE: u32 = 256;
 const MOST_SHOWN: usize = 100_000;
 /// Most characters of what is told of earlier operations.
 const MOST_RECENT: usize = 16_000;
+/// In the place of a description that has changed since something was decided of it.
+const REWORDED: &str = "This tool has changed. The user is asked before it runs.";
+/// Said of a tool that changed while its question stood open.
+const CHANGED: &str =
+    "The tool, or what is allowed of it, has changed since the user was asked. It was not run; ask for it again.";
+/// What is recorded of a tool whose reply was stopped.
+const CUT_OFF: &str = "the reply was stopped while the tool ran; whether it did its work is not known";
 /// Said to a model that may ask for tools no more.
 const NO_MORE: &str = "[Note from the app, not from the user. No further tools can be used for this message. Answer now.]";
 
@@ -81,15 +90,27 @@ impl Service {
         let read = session.records(conversation).read_beside(move |vault, r| {
             let choices = vault.context_tools(id)?;
             let servers = if choices.is_empty() { Vec::new() } else { vault.tool_servers()? };
+            let decided = choices.into_iter().map(|choice| Ok((vault.tool_decision(&choice)?, choice)));
+            let choices = decided.collect::<Result<Vec<_>, StoreError>>()?;
             Ok((choices, servers, !r.operations(conversation, (0, 1), |_| true)?.is_empty()))
         });
         let (choices, servers, has_operations) = read.await?;
         let mut found = Vec::new();
-        for ToolChoice { server_id, tool } in choices {
+        for (decided, ToolChoice { server_id, tool }) in choices {
             let server = servers.iter().find(|server| server.id == server_id);
             let server = server.filter(|server| !local_only || server.locality == ProviderLocality::Local);
-            if let Some((server, tool)) = server.and_then(|server| Some((server, server.tool(&tool)?.clone()))) {
-                found.push((server.clone(), tool));
+            let Some((server, tool)) = server.and_then(|server| Some((server, server.tool(&tool)?.clone()))) else { continue };
+            let fingerprint = server.fingerprint(&tool);
+            match decided {
+                Some((of, ToolRule::Denied)) if of == fingerprint => {}
+                // What a server says anew is read by nobody before the user has seen it.
+                Some((of, _)) if of != fingerprint => {
+                    found.push((
+                        server.clone(),
+                        Tool { description: REWORDED.to_owned(), input_schema: json!({"type": "object"}), ..tool },
+                    ));
+                }
+                _ => found.push((server.clone(), tool)),
             }
         }
         // Where nothing is recorded, there is nothing to ask for.
@@ -108,6 +129,7 @@ impl Service {
                 told = self.called(rounds, &call) => told,
                 () = rounds.stop.cancelled() => {
                     ending.status = MessageStatus::Stopped;
+                    self.record_cut_off(rounds).await;
                     return None;
                 }
             };
@@ -171,7 +193,12 @@ impl Service {
                 if let Err(error) = self.remember(rounds, (server, tool), fingerprint, answer).await {
                     return Told::failed(&error);
                 }
-                if answer == ToolAnswer::Deny { Err(ToolRefusal::NotNow) } else { Ok(()) }
+                match self.is_still(rounds, (server, tool)).await {
+                    _ if answer == ToolAnswer::Deny => Err(ToolRefusal::NotNow),
+                    Ok(true) => Ok(()),
+                    Ok(false) => return Told(ToolEnd::Refused, CHANGED.to_owned()),
+                    Err(error) => return Told::failed(&error),
+                }
             }
             Err(error) => return Told::failed(&error),
         };
@@ -182,6 +209,18 @@ impl Service {
                 self.run(rounds, server, shown, arguments).await
             }
         }
+    }
+
+    /// Whether a tool is what it was when the question was asked: that may have stood open for long.
+    async fn is_still(&self, rounds: &Rounds<'_>, (server, tool): (&ToolServer, &Tool)) -> Result<bool, ServiceError> {
+        let now = self.tool_server_get(server.id).await?;
+        let context = self.context_get(rounds.plan.context.id).await?;
+        let may_go = !context.local_only || now.locality == ProviderLocality::Local;
+        let live = self.live_tool(rounds, &now, &tool.name).await?;
+        let fingerprint = server.fingerprint(tool);
+        let is_same = now.transport == server.transport && live.is_some_and(|live| now.fingerprint(&live) == fingerprint);
+        let verdict = self.verdict(rounds, &fingerprint).await?;
+        Ok(is_same && may_go && !matches!(verdict, ToolVerdict::Refuse(_)))
     }
 
     async fn verdict(&self, rounds: &Rounds<'_>, fingerprint: &str) -> Result<ToolVerdict, ServiceError> {
@@ -218,6 +257,7 @@ impl Service {
     /// Runs a tool that may, and records it.
     async fn run(&self, rounds: &Rounds<'_>, server: &ToolServer, shown: &ToolUse, arguments: Map<String, Value>) -> Told {
         let began = Instant::now();
+        rounds.set_running(Some((shown.clone(), arguments.clone(), began)));
         let outcome = async {
             let reached = self.tool_server_reached(server, Some(rounds.plan.context.id)).await?;
             Ok::<_, ServiceError>(self.tool_room().call(&reached, &shown.tool, arguments.clone(), CALL_LIMIT).await?)
@@ -229,9 +269,17 @@ impl Service {
             }
             Err(error) => (Told::failed(&error), Value::Null, Some(error.to_body())),
         };
-        let duration_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
-        self.record(rounds, shown, (Value::Object(arguments), result), (duration_ms, error)).await;
+        self.record(rounds, shown, (Value::Object(arguments), result), (millis(began), error)).await;
+        rounds.set_running(None);
         told
+    }
+
+    /// A tool that was stopped with its reply may have done its work all the same: the record says that it ran.
+    async fn record_cut_off(&self, rounds: &Rounds<'_>) {
+        let Some((shown, arguments, began)) = rounds.set_running(None) else { return };
+        let error = ErrorBody::new(ErrorCode::ToolFailed, CUT_OFF);
+        self.record(rounds, &shown, (Value::Object(arguments), Value::Null), (millis(began), Some(error))).await;
+        (rounds.sink)(ChatEvent::ToolEnded { call: shown, end: ToolEnd::Failed, result: CUT_OFF.to_owned() });
     }
 
     /// A reply is worth more than the record of what was done for it, and goes on without.
@@ -267,7 +315,9 @@ impl Service {
             query.limit = u32::try_from(limit).unwrap_or(u32::MAX).clamp(1, OperationQuery::MOST);
         }
         query.tool_filter = arguments.get("tool_filter").and_then(Value::as_str).map(str::to_owned);
-        match self.operation_text(query, MOST_RECENT).await {
+        // Other companions of the conversation may be for this machine only.
+        let elsewhere = !rounds.plan.chosen.is_local();
+        match self.operation_words(query, MOST_RECENT, elsewhere).await {
             Ok(text) if text.is_empty() => Told(ToolEnd::Done, "No tool has done anything that fits.".to_owned()),
             Ok(text) => Told(ToolEnd::Done, text),
             Err(error) => Told::failed(&error),
@@ -319,6 +369,10 @@ fn recent_schema() -> ToolSchema {
     }
 }
 
+fn millis(began: Instant) -> u32 {
+    u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX)
+}
+
 fn arguments(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
     if text.trim().is_empty() { Ok(Map::new()) } else { serde_json::from_str(text) }
 }
@@ -340,7 +394,11 @@ pub(super) struct Rounds<'a> {
     left: u32,
     spare: u32,
     are_over: bool,
+    /// What runs at this moment, with what it was called with, since when.
+    running: Mutex<Option<RunningCall>>,
 }
+
+type RunningCall = (ToolUse, Map<String, Value>, Instant);
 
 /// Who a reply is for, and who stops it.
 pub(super) struct Hearer<'a> {
@@ -360,7 +418,26 @@ impl<'a> Rounds<'a> {
     ) -> Self {
         let left = session.settings().tool_rounds;
         let (since, spare) = (Vec::new(), spare(plan.chosen.window));
-        Self { session, plan, ready, prompt, reply, stop, sink, offered, since, said: 0, left, spare, are_over: false }
+        Self {
+            session,
+            plan,
+            ready,
+            prompt,
+            reply,
+            stop,
+            sink,
+            offered,
+            since,
+            said: 0,
+            left,
+            spare,
+            are_over: false,
+            running: Mutex::default(),
+        }
+    }
+
+    fn set_running(&self, running: Option<RunningCall>) -> Option<RunningCall> {
+        std::mem::replace(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner), running)
     }
 
     fn begin(&mut self, ending: &mut Ending, calls: &[ToolCall]) {

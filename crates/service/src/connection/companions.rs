@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     Access, ChatEvent, ConnectionGrant, Context, ContextDraft, ContextId, ContextPatch, ContextQuery, Conversation,
-    ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Preset, PresetDraft, PresetId,
-    PresetQuery, SendRequest,
+    ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Operation, OperationQuery, Preset,
+    PresetDraft, PresetId, PresetQuery, SendRequest,
 };
 use evenkeel_mcp::{Companions, Turn};
 use evenkeel_prompt::Redactor;
@@ -190,6 +190,10 @@ impl Companions for Desk {
         let (page, total) = body(self.service.message_list(query).await)?;
         let redactor = self.redactor();
         Ok((page.into_iter().map(|message| redacted(message, redactor.as_ref())).collect(), total))
+    }
+
+    async fn operations(&self, query: OperationQuery) -> Result<Vec<Operation>, ErrorBody> {
+        body(self.service.operation_told(query).await)
     }
 
     async fn delete_messages(&self, selection: MessageSelection) -> Result<(u32, u32), ErrorBody> {

@@ -7,6 +7,8 @@ use evenkeel_domain::{Conversation, ConversationId, NamedSession, Sessions, Sess
 
 /// Names that are kept; the oldest go first, their conversations stay.
 const NAMES: usize = 1_000;
+/// Most characters of what a session began with.
+const QUERY: usize = 200;
 /// A transient session in which nothing was said for so long goes to the trash.
 const TRANSIENT: TimeDelta = TimeDelta::hours(24);
 
@@ -17,7 +19,8 @@ impl Service {
         let mut sessions = session.read(move |r| r.sessions(&query)).await?;
         let redactor = before_sending(&session);
         for summary in &mut sessions.page {
-            summary.query = worded(&summary.query, redactor.as_ref()).text;
+            // Cut only afterwards: what is taken out may lie over the border.
+            summary.query = worded(&summary.query, redactor.as_ref()).text.chars().take(QUERY).collect();
             summary.conversation.title = worded(&summary.conversation.title, redactor.as_ref()).text;
         }
         Ok(sessions)
@@ -39,6 +42,9 @@ impl Service {
     /// Keeps the name that a program has given a conversation; an older use of it is forgotten.
     pub(super) async fn session_name(&self, named: NamedSession) -> Result<(), ServiceError> {
         let session = self.session()?;
+        if named.is_transient {
+            self.operation_set_transient(named.conversation_id, true).await?;
+        }
         let kept = session.write(move |w| {
             let mut all = w.named_sessions()?;
             all.retain(|other| (&other.client, &other.name) != (&named.client, &named.name));
@@ -55,7 +61,9 @@ impl Service {
             let mut idle = Vec::new();
             for named in r.named_sessions()?.into_iter().filter(|named| named.is_transient) {
                 let found = r.conversation(named.conversation_id)?;
-                idle.extend(found.filter(|it| it.deleted_at.is_none() && it.last_activity_at < before).map(|it| it.id));
+                // What the user has pinned is the user's.
+                let goes = |it: &Conversation| it.deleted_at.is_none() && !it.is_pinned && it.last_activity_at < before;
+                idle.extend(found.filter(goes).map(|it| it.id));
             }
             Ok(idle)
         });
@@ -63,6 +71,17 @@ impl Service {
         if idle.is_empty() {
             return Ok(0);
         }
+        // One that the user brings back from the trash stays.
+        let gone = idle.clone();
+        session
+            .write(move |w| {
+                let mut all = w.named_sessions()?;
+                for named in all.iter_mut().filter(|named| gone.contains(&named.conversation_id)) {
+                    named.is_transient = false;
+                }
+                w.put_named_sessions(all, NAMES)
+            })
+            .await?;
         Ok(self.conversation_delete(idle).await?.len())
     }
 }

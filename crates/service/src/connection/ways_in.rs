@@ -79,6 +79,11 @@ pub async fn app_of(profile: &Path) -> Option<AppStream> {
     connect(&Profile::new(profile.to_owned()).run()).await
 }
 
+/// Whether the running app of a profile has its vault open; `None` where none runs.
+pub async fn app_is_open(profile: &Path) -> Option<bool> {
+    evenkeel_server::local::is_open(&Profile::new(profile.to_owned()).run()).await
+}
+
 impl Service {
     /// Lets other processes of the user in, for as long as the service is there: what the running app does. The vault is
     /// never opened by them.
@@ -126,11 +131,13 @@ impl App for Service {
         let (told, heard) = broadcast::channel(256);
         let mut changes = self.changes();
         tokio::spawn(async move {
-            while let Some(change) = next(&mut changes).await {
-                // Whoever listened has gone.
-                if told.receiver_count() == 0 {
-                    return;
-                }
+            loop {
+                let change = tokio::select! {
+                    // Whoever listened has gone.
+                    () = told.closed() => return,
+                    change = next(&mut changes) => change,
+                };
+                let Some(change) = change else { return };
                 if let (Noun::Conversation, Ok(id)) = (change.noun, change.id.parse()) {
                     let _ = told.send(id);
                 }

@@ -7,7 +7,7 @@ use crate::{ReadHandle, StoreError, WriteHandle, state_key};
 use evenkeel_domain::{ContextId, NamedSession, SessionSummary, Sessions, SessionsShown};
 
 /// Characters of what a session began with.
-const BEGINNING: u32 = 200;
+const BEGINNING: u32 = 2_000;
 
 /// The conversations of the contexts `?1` in which nobody spoke that is not among `?2`, or is local only where that is NULL.
 macro_rules! seen {

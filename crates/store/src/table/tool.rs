@@ -68,6 +68,17 @@ impl ReadHandle<'_> {
         Ok(self.one(sql, [fingerprint], |row| variant(row, 0, &ToolRule::ALL, ToolRule::as_str))?.unwrap_or_default())
     }
 
+    /// What was decided of a tool, and of which wording of it.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn tool_decision(&self, choice: &ToolChoice) -> Result<Option<(String, ToolRule)>, StoreError> {
+        let sql = "SELECT fingerprint, rule FROM tool_rules WHERE server_id = ?1 AND tool = ?2";
+        self.one(sql, params![bytes(choice.server_id.uuid()), choice.tool], |row| {
+            Ok((row.get(0)?, variant(row, 1, &ToolRule::ALL, ToolRule::as_str)?))
+        })
+    }
+
     /// Whether the tool with this fingerprint may run in a conversation, beside what holds for good.
     ///
     /// # Errors

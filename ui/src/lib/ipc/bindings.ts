@@ -272,9 +272,9 @@ export const commands = {
 	/**  Makes another token; the one before is worth nothing from then on. */
 	serverRenewToken: () => typedError<string, ErrorBody>(__TAURI_INVOKE("server_renew_token")),
 	/**  Turns the server on or off, or moves it to another port. */
-	serverSave: (settings: ServerSettings) => typedError<ServerStatus, ErrorBody>(__TAURI_INVOKE("server_save", { settings })),
+	serverSave: (settings: ServerSettings) => typedError<ServerStatus_Serialize, ErrorBody>(__TAURI_INVOKE("server_save", { settings })),
 	/**  Whether the server over HTTP is on, and where it listens. */
-	serverStatus: () => typedError<ServerStatus, ErrorBody>(__TAURI_INVOKE("server_status")),
+	serverStatus: () => typedError<ServerStatus_Serialize, ErrorBody>(__TAURI_INVOKE("server_status")),
 	/**  The token that programs show; asked for when the user wants to see or copy it. */
 	serverToken: () => typedError<string, ErrorBody>(__TAURI_INVOKE("server_token")),
 	/**  The settings. */
@@ -380,6 +380,8 @@ export type AccessKind =
 "readPresets" | 
 /**  It read messages. */
 "readMessages" | 
+/**  It read what tools did. */
+"readOperations" | 
 /**  It sent a message and had it answered. */
 "chat" | 
 /**  It made or changed a context. */
@@ -4078,7 +4080,20 @@ export type ServerSettings = {
 };
 
 /**  The server over HTTP, as the user sees it. */
-export type ServerStatus = {
+export type ServerStatus = ServerStatus_Serialize | ServerStatus_Deserialize;
+
+/**  The server over HTTP, as the user sees it. */
+export type ServerStatus_Deserialize = {
+	/**  What is turned on. */
+	settings: ServerSettings,
+	/**  Where it listens, such as `http://127.0.0.1:28472`; `None` while it does not. */
+	address?: string | null,
+	/**  Why it does not, although it is on. */
+	error?: ErrorBody | null,
+};
+
+/**  The server over HTTP, as the user sees it. */
+export type ServerStatus_Serialize = {
 	/**  What is turned on. */
 	settings: ServerSettings,
 	/**  Where it listens, such as `http://127.0.0.1:28472`; `None` while it does not. */
@@ -4565,50 +4580,6 @@ export type ToolRule =
 /**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
 export type ToolServer = ToolServer_Serialize | ToolServer_Deserialize;
 
-/**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
-export type ToolServer_Deserialize = {
-	/**  Its id. */
-	id: ToolServerId,
-	/**  The user's name for it, 1–120 characters. */
-	name: string,
-	/**  How it is reached. */
-	transport: ToolTransport,
-	/**  Names of the variables that its environment has beside the few that each has; the values are secret. */
-	envNames: string[],
-	/**  The last four characters of its token; `None` = it has none. */
-	tokenHint?: string | null,
-	/**  Where it runs. A program on this machine may call others by itself. */
-	locality: ProviderLocality,
-	/**  The tools that it listed last. */
-	tools: Tool[],
-	/**  When that was; `None` = never. */
-	listedAt?: string | null,
-	/**  When it was added. */
-	createdAt: string,
-};
-
-/**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
-export type ToolServer_Serialize = {
-	/**  Its id. */
-	id: ToolServerId,
-	/**  The user's name for it, 1–120 characters. */
-	name: string,
-	/**  How it is reached. */
-	transport: ToolTransport,
-	/**  Names of the variables that its environment has beside the few that each has; the values are secret. */
-	envNames: string[],
-	/**  The last four characters of its token; `None` = it has none. */
-	tokenHint: string | null,
-	/**  Where it runs. A program on this machine may call others by itself. */
-	locality: ProviderLocality,
-	/**  The tools that it listed last. */
-	tools: Tool[],
-	/**  When that was; `None` = never. */
-	listedAt: string | null,
-	/**  When it was added. */
-	createdAt: string,
-};
-
 /**  A server of tools to add or to change. Nothing is started by adding it. */
 export type ToolServerDraft = ToolServerDraft_Serialize | ToolServerDraft_Deserialize;
 
@@ -4687,6 +4658,50 @@ export type ToolServerView_Serialize = {
 	place: string,
 	/**  What was decided of each of its tools, in their order. */
 	rules: ToolRule[],
+};
+
+/**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
+export type ToolServer_Deserialize = {
+	/**  Its id. */
+	id: ToolServerId,
+	/**  The user's name for it, 1–120 characters. */
+	name: string,
+	/**  How it is reached. */
+	transport: ToolTransport,
+	/**  Names of the variables that its environment has beside the few that each has; the values are secret. */
+	envNames: string[],
+	/**  The last four characters of its token; `None` = it has none. */
+	tokenHint?: string | null,
+	/**  Where it runs. A program on this machine may call others by itself. */
+	locality: ProviderLocality,
+	/**  The tools that it listed last. */
+	tools: Tool[],
+	/**  When that was; `None` = never. */
+	listedAt?: string | null,
+	/**  When it was added. */
+	createdAt: string,
+};
+
+/**  A program or an address that has tools. What is secret of it is stored apart, and never given back. */
+export type ToolServer_Serialize = {
+	/**  Its id. */
+	id: ToolServerId,
+	/**  The user's name for it, 1–120 characters. */
+	name: string,
+	/**  How it is reached. */
+	transport: ToolTransport,
+	/**  Names of the variables that its environment has beside the few that each has; the values are secret. */
+	envNames: string[],
+	/**  The last four characters of its token; `None` = it has none. */
+	tokenHint: string | null,
+	/**  Where it runs. A program on this machine may call others by itself. */
+	locality: ProviderLocality,
+	/**  The tools that it listed last. */
+	tools: Tool[],
+	/**  When that was; `None` = never. */
+	listedAt: string | null,
+	/**  When it was added. */
+	createdAt: string,
 };
 
 /**  How a server of tools is reached. */

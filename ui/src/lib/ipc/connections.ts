@@ -22,6 +22,7 @@ export type AccessKind =
   | 'readContexts'
   | 'readPresets'
   | 'readMessages'
+  | 'readOperations'
   | 'chat'
   | 'changeContext'
   | 'deleteContext'
