@@ -115,7 +115,7 @@ export type Contract = Agreed<
     Taken<Tools.ToolServerDraft, Rust.ToolServerDraft_Deserialize>,
     Taken<Tools.ToolRule, Rust.ToolRule>,
     Taken<Tools.ToolAnswer, Rust.ToolAnswer>,
-    Read<Rust.ServerStatus, Connections.ServerStatus>,
+    Read<Rust.ServerStatus_Serialize, Connections.ServerStatus>,
     Read<Rust.NetworkPage_Serialize, Diagnosis.NetworkPage>,
     Read<Rust.LogPage, Diagnosis.LogPage>,
     Read<Rust.CrashInfo, Diagnosis.CrashInfo>,
