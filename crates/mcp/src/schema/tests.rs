@@ -125,7 +125,7 @@ proptest! {
 #[test]
 fn the_tools_have_schemas_that_every_client_can_follow() {
     let tools = tool::listed();
-    assert_eq!(tools.len(), 4);
+    assert_eq!(tools.len(), 5);
     for tool in tools {
         for schema in [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten() {
             let text = Value::Object(schema.as_ref().clone()).to_string();
