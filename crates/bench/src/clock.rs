@@ -91,7 +91,8 @@ async fn companions(service: &Service, count: usize) -> Result<Vec<ContextId>, B
 
 async fn missing(service: &Service, used: &[ContextId], gone: &[ContextId]) -> Result<u64, BenchError> {
     let trash: Vec<_> = service.trash_list().await?.into_iter().map(|item| item.id).collect();
-    let query = ContextQuery { page_size: 500, ..ContextQuery::default() };
+    // Expiry may follow the clock; what has expired is still there.
+    let query = ContextQuery { include_expired: true, page_size: 500, ..ContextQuery::default() };
     let there: Vec<_> = service.context_list(query).await?.contexts.into_iter().map(|context| context.id).collect();
     let lost = gone.iter().filter(|id| !trash.contains(&TrashId::Context(**id))).count();
     Ok((lost + used.iter().filter(|id| !there.contains(id)).count()) as u64)
