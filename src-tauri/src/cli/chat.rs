@@ -44,7 +44,7 @@ pub(super) async fn chat(caller: &Caller, wish: &ChatWish) -> Result<(), Failure
         is_streamed: wish.stream,
         context_id,
         conversation_id,
-        interrupts: interrupts(),
+        interrupts: interrupts().map_err(|error| Failure::internal("listening for Ctrl-C", &error))?,
     };
     match &wish.message {
         Some(message) => talk.once(message.clone()).await,
@@ -207,11 +207,15 @@ fn care(card: &CareCard) -> String {
     format!("If you or somebody else is in danger, people are there for you now:\n{}\n", lines.join("\n"))
 }
 
-/// Each Ctrl-C from now on, which no longer ends the process by itself.
-fn interrupts() -> UnboundedReceiver<()> {
+/// Each Ctrl-C from now on, which no longer ends the process by itself. None is missed between two.
+fn interrupts() -> io::Result<UnboundedReceiver<()>> {
+    #[cfg(unix)]
+    let mut heard = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+    #[cfg(windows)]
+    let mut heard = tokio::signal::windows::ctrl_c()?;
     let (told, interrupts) = unbounded_channel();
-    tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && told.send(()).is_ok() {} });
-    interrupts
+    tokio::spawn(async move { while heard.recv().await.is_some() && told.send(()).is_ok() {} });
+    Ok(interrupts)
 }
 
 /// Everything that comes by a pipe. A thread of its own reads it: nobody waits for it at the end.

@@ -16,7 +16,8 @@ struct Terminal {
 
 impl Terminal {
     fn new(place: &Place<'_>, line: &str) -> Self {
-        let line = format!("tty; {} --profile {} {line}", engine_program().display(), place.profile().display());
+        // In place of the shell, which would end by the Ctrl-C that its command goes on after.
+        let line = format!("tty; exec {} --profile {} {line}", engine_program().display(), place.profile().display());
         let mut command = Command::new("script");
         command.args(["--quiet", "--return", "--flush", "--command", &line, "/dev/null"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).env("SHELL", "/bin/sh").env("TERM", "dumb");
