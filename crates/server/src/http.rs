@@ -7,6 +7,7 @@ mod token;
 
 pub use token::TokenDigest;
 
+use crate::accept::listen;
 use crate::{App, ServerError, api};
 use axum::Router;
 use axum::http::StatusCode;
@@ -21,8 +22,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Connections at the same time; further ones wait.
@@ -59,7 +59,8 @@ impl HttpDoor {
         let port = listener.local_addr()?.port();
         let stop = CancellationToken::new();
         let router = router(&app, Guard { port, token: options.token }, &stop);
-        let task = tokio::spawn(listen(listener, router, stop.clone()));
+        let converse = move |stream| converse(stream, router.clone());
+        let task = tokio::spawn(listen(listener, CONNECTIONS, stop.clone(), converse));
         Ok(Self { port, stop, task })
     }
 
@@ -81,36 +82,6 @@ fn router(app: &Arc<dyn App>, guard: Guard, stop: &CancellationToken) -> Router 
         .merge(mcp::route(app, stop.child_token()))
         .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, "there is nothing at this address") })
         .layer(from_fn_with_state(Arc::new(guard), guard::check))
-}
-
-async fn listen(listener: TcpListener, router: Router, stop: CancellationToken) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
-    let mut connections = JoinSet::new();
-    loop {
-        while connections.try_join_next().is_some() {}
-        let accepted = tokio::select! {
-            () = stop.cancelled() => return,
-            accepted = async {
-                let place = room.clone().acquire_owned().await.ok();
-                (place, listener.accept().await)
-            } => accepted,
-        };
-        match accepted {
-            (Some(place), Ok((stream, _))) => {
-                let router = router.clone();
-                connections.spawn(async move {
-                    converse(stream, router).await;
-                    drop(place);
-                });
-            }
-            (None, _) => return,
-            (_, Err(error)) => {
-                tracing::warn!(%error, "a connection by HTTP was refused");
-                // Out of handles, for example: trying again at once would not help.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
-    }
 }
 
 async fn converse(stream: TcpStream, router: Router) {

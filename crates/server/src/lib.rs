@@ -3,6 +3,7 @@
 //! It knows the ways in, who may use them and how answers look there, and nothing of how the app does things: those it asks
 //! of [`App`].
 
+mod accept;
 mod api;
 mod app;
 mod error;

@@ -15,14 +15,13 @@ use windows as system;
 pub use system::{AppStream, Listener};
 
 use crate::App;
+use crate::accept::listen;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// Begins a connection that speaks MCP.
@@ -60,34 +59,8 @@ pub async fn is_open(folder: &Path) -> Option<bool> {
 }
 
 /// Serves whoever connects until it is stopped; what is under way ends then too.
-pub async fn serve(app: Arc<dyn App>, mut listener: Listener, stop: CancellationToken) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
-    let mut connections = JoinSet::new();
-    loop {
-        while connections.try_join_next().is_some() {}
-        let accepted = tokio::select! {
-            () = stop.cancelled() => return,
-            accepted = async {
-                let place = room.clone().acquire_owned().await.ok();
-                (place, listener.accept().await)
-            } => accepted,
-        };
-        match accepted {
-            (Some(place), Ok(stream)) => {
-                let app = app.clone();
-                connections.spawn(async move {
-                    welcome(app, stream).await;
-                    drop(place);
-                });
-            }
-            (None, _) => return,
-            (_, Err(error)) => {
-                tracing::warn!(%error, "a connection to the local socket was refused");
-                // Out of handles, for example: trying again at once would not help.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
-    }
+pub async fn serve(app: Arc<dyn App>, listener: Listener, stop: CancellationToken) {
+    listen(listener, CONNECTIONS, stop, move |stream| welcome(app.clone(), stream)).await;
 }
 
 async fn welcome<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(app: Arc<dyn App>, mut stream: S) {

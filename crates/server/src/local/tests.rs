@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ServerError;
+use crate::accept::Incoming;
 use std::os::unix::fs::PermissionsExt;
 
 #[tokio::test]
@@ -14,7 +15,7 @@ async fn a_socket_that_a_killed_process_left_is_replaced_and_one_that_listens_is
     assert!(folder.join("app.sock").exists() && connect(&folder).await.is_none());
     let mut listener = Listener::bind(&folder).unwrap();
     assert!(matches!(Listener::bind(&folder), Err(ServerError::Taken)));
-    let (near, far) = tokio::join!(connect(&folder), listener.accept());
+    let (near, far) = tokio::join!(connect(&folder), listener.next());
     assert!(near.is_some());
     assert_eq!(first_line(&mut far.unwrap()).await.as_deref(), Some(MCP));
     drop(listener);
@@ -38,7 +39,7 @@ async fn a_path_that_is_too_long_for_a_socket_is_no_obstacle() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("long".repeat(40)).join("run");
     let mut listener = Listener::bind(&folder).unwrap();
-    let (near, far) = tokio::join!(connect(&folder), listener.accept());
+    let (near, far) = tokio::join!(connect(&folder), listener.next());
     assert!(near.is_some() && far.is_ok());
     assert!(!folder.exists());
 }

@@ -1,6 +1,7 @@
 //! A Unix socket in a folder of the user alone.
 
 use crate::ServerError;
+use crate::accept::Incoming;
 use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -40,12 +41,13 @@ impl Listener {
         }
         Err(ServerError::NoPlace)
     }
+}
 
-    /// The next connection of a process of the same user; others are turned away.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub async fn accept(&mut self) -> std::io::Result<UnixStream> {
+impl Incoming for Listener {
+    type Stream = UnixStream;
+
+    /// Processes of other users are turned away.
+    async fn next(&mut self) -> std::io::Result<UnixStream> {
         let (stream, _) = self.socket.accept().await?;
         check_peer(&stream)?;
         Ok(stream)

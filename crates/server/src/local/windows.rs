@@ -2,6 +2,7 @@
 //! system alone, nobody can ask anything through it; processes of other machines are refused.
 
 use crate::ServerError;
+use crate::accept::Incoming;
 use std::path::Path;
 use std::time::Duration;
 use tokio::net::windows::named_pipe::{ClientOptions, NamedPipeClient, NamedPipeServer, ServerOptions};
@@ -37,12 +38,12 @@ impl Listener {
         })?;
         Ok(Self { name, next })
     }
+}
 
-    /// The next connection.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub async fn accept(&mut self) -> std::io::Result<NamedPipeServer> {
+impl Incoming for Listener {
+    type Stream = NamedPipeServer;
+
+    async fn next(&mut self) -> std::io::Result<NamedPipeServer> {
         self.next.connect().await?;
         let next = ServerOptions::new().reject_remote_clients(true).create(&self.name)?;
         Ok(std::mem::replace(&mut self.next, next))
