@@ -92,7 +92,7 @@ impl Service {
             let servers = if choices.is_empty() { Vec::new() } else { vault.tool_servers()? };
             let decided = choices.into_iter().map(|choice| Ok((vault.tool_decision(&choice)?, choice)));
             let choices = decided.collect::<Result<Vec<_>, StoreError>>()?;
-            Ok((choices, servers, !r.operations(conversation, (0, 1), |_| true)?.is_empty()))
+            Ok((choices, servers, r.has_operations(conversation)?))
         });
         let (choices, servers, has_operations) = read.await?;
         let mut found = Vec::new();

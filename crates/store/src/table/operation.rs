@@ -63,6 +63,15 @@ impl ReadHandle<'_> {
         })
     }
 
+    /// Whether tools did anything in a conversation; nothing of what they did is read.
+    ///
+    /// # Errors
+    /// `Storage` or `Damaged`.
+    pub fn has_operations(&self, conversation_id: ConversationId) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM operations WHERE conversation_id = ?1)";
+        Ok(self.number(sql, [bytes(conversation_id.uuid())])? > 0)
+    }
+
     /// One operation of a conversation.
     ///
     /// # Errors
