@@ -34,6 +34,10 @@ impl Service {
     }
 
     async fn open_quietly(&self, secret: Option<Zeroizing<String>>) -> Result<(), ServiceError> {
+        if crate::app_is_open(self.0.options.profile.dir()).await == Some(false) {
+            let message = "the running app has the vault closed, so it was not opened here, and what is in it was not looked at";
+            return Err(evenkeel_domain::ErrorBody::new(ErrorCode::VaultLocked, message).into());
+        }
         let keychain = self.0.options.keychain.clone();
         let slots = KeyFile::read(&self.profile())?;
         let has_slot = slots.has(SlotKind::Keychain);
