@@ -1,6 +1,6 @@
 /** What other programs may do with the companions, and what they did. */
 import assert from 'node:assert/strict';
-import { journey } from './journey.mjs';
+import { journey, speak } from './journey.mjs';
 
 const LOOKS = {
   light: {},
@@ -8,15 +8,6 @@ const LOOKS = {
   arabic: { arabic: true },
   small: { width: 640, height: 780 },
 };
-
-async function speak(page, language) {
-  await page.evaluate(async (tag) => {
-    const { fake } = globalThis;
-    await fake.settingsSave({ ...(await fake.settingsGet()), language: tag });
-    fake.emit('change', { noun: 'settings', id: 'settings' });
-  }, language);
-  await page.locator(`html[lang=${language}]`).waitFor();
-}
 
 async function open(page) {
   await page.id('composer-input').waitFor();

@@ -22,3 +22,13 @@ export function journey(name, path, options, body) {
     }
   });
 }
+
+/** Lets the app speak a language, as the settings do. */
+export async function speak(page, language) {
+  await page.evaluate(async (tag) => {
+    const { fake } = globalThis;
+    await fake.settingsSave({ ...(await fake.settingsGet()), language: tag });
+    fake.emit('change', { noun: 'settings', id: 'settings' });
+  }, language);
+  await page.locator(`html[lang=${language}]`).waitFor();
+}

@@ -1,6 +1,6 @@
 /** What tools did: the timeline of a conversation, and how long it is kept. */
 import assert from 'node:assert/strict';
-import { journey } from './journey.mjs';
+import { journey, speak } from './journey.mjs';
 
 const LOOKS = {
   light: {},
@@ -8,15 +8,6 @@ const LOOKS = {
   arabic: { arabic: true },
   small: { width: 480, height: 780 },
 };
-
-async function speak(page, language) {
-  await page.evaluate(async (tag) => {
-    const { fake } = globalThis;
-    await fake.settingsSave({ ...(await fake.settingsGet()), language: tag });
-    fake.emit('change', { noun: 'settings', id: 'settings' });
-  }, language);
-  await page.locator(`html[lang=${language}]`).waitFor();
-}
 
 async function menu(page, which) {
   await page.id('composer-input').waitFor();

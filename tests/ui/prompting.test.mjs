@@ -1,6 +1,6 @@
 /** Journeys through what decides over requests: receipts, previews, memory, strategies, redaction. */
 import assert from 'node:assert/strict';
-import { journey } from './journey.mjs';
+import { journey, speak } from './journey.mjs';
 
 const LIFE = 'index.html?seed=life&pace=4';
 const LOOKS = {
@@ -15,22 +15,14 @@ const LONG = `Dr. ${'Hildegard-'.repeat(9)}Winterhalter und ihre Freundinnen am 
 /** Waits until everything of the vault has been read. */
 const entered = (page) => page.id('composer-input').waitFor();
 
-async function speak(page, language) {
-  await entered(page);
-  await page.evaluate(async (tag) => {
-    const { fake } = globalThis;
-    await fake.settingsSave({ ...(await fake.settingsGet()), language: tag });
-    fake.emit('change', { noun: 'settings', id: 'settings' });
-  }, language);
-  await page.locator(`html[lang=${language}]`).waitFor();
-}
-
 /** Opens a page in each look. */
 function looks(name, body, path = LIFE) {
   for (const [look, { arabic, german, ...options }] of Object.entries(LOOKS))
     journey(`${name} (${look})`, path, options, async (page) => {
       await entered(page);
+      if (arabic) await entered(page);
       if (arabic) await speak(page, 'ar');
+      if (german) await entered(page);
       if (german) await speak(page, 'de');
       await body(page, look);
     });

@@ -1,6 +1,6 @@
 /** Tools of other programs: servers, which companion uses what, and the question before one runs. */
 import assert from 'node:assert/strict';
-import { journey } from './journey.mjs';
+import { journey, speak } from './journey.mjs';
 
 const LOOKS = {
   light: {},
@@ -8,15 +8,6 @@ const LOOKS = {
   arabic: { arabic: true },
   small: { width: 640, height: 780 },
 };
-
-async function speak(page, language) {
-  await page.evaluate(async (tag) => {
-    const { fake } = globalThis;
-    await fake.settingsSave({ ...(await fake.settingsGet()), language: tag });
-    fake.emit('change', { noun: 'settings', id: 'settings' });
-  }, language);
-  await page.locator(`html[lang=${language}]`).waitFor();
-}
 
 async function settings(page) {
   await page.id('composer-input').waitFor();
