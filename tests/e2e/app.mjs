@@ -91,6 +91,11 @@ export class App {
     return undefined;
   }
 
+  /** Process id of the program that the application started with this word, waited for. */
+  started(word) {
+    return until(async () => (await processes()).find(({ parent, words }) => parent === this.pid && words.includes(word))?.pid, word);
+  }
+
   /** Kills the application as a power cut would. */
   async kill() {
     process.kill(this.pid, 'SIGKILL');

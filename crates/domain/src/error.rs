@@ -71,7 +71,7 @@ codes! {
     ProviderMalformed = "provider_malformed",
     /// An address that may not be called (plain http beyond this machine, link-local, metadata).
     ProviderAddressRefused = "provider_address_refused",
-    /// A server of tools could not be reached, or did not do what it was asked; `details.server` names it.
+    /// A server of tools could not be reached, or did not do what it was asked; `details.server` or `details.command` names it.
     ToolFailed = "tool_failed",
     /// The engine could not be started.
     EngineUnavailable = "engine_unavailable",

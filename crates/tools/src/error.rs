@@ -54,7 +54,7 @@ impl ToolError {
     pub fn to_body(&self) -> ErrorBody {
         let body = ErrorBody::new(ErrorCode::ToolFailed, self.to_string());
         match self {
-            Self::Start { command, reason } => body.with("server", command).with("reason", reason),
+            Self::Start { command, reason } => body.with("command", command).with("reason", reason),
             Self::NoServer { server, reason } | Self::Ended { server, reason } | Self::Refused { server, reason } => {
                 body.with("server", server).with("reason", reason)
             }

@@ -33,4 +33,16 @@ describe('errors of one code', () => {
     expect(said('invalid_parameter', { backup: 'foreign' }).what).toContain('no backup');
     expect(said('invalid_parameter', { recoveryCode: 'mistyped' }).what).toContain('mistyped');
   });
+
+  it('say what a server of tools said, or which program is not there', () => {
+    const reason = 'No such file or directory';
+    expect(said('tool_failed', { command: 'npx', reason }).what).toBe(
+      `“npx” could not be started: ${reason}`,
+    );
+    expect(said('tool_failed', { server: 'Notes', reason: 'no access' }).what).toContain(
+      'no access',
+    );
+    expect(said('tool_failed', { server: 'Notes', seconds: '60' }).what).toContain('in time');
+    expect(said('tool_failed').what).toContain('server of tools');
+  });
 });

@@ -39,6 +39,8 @@ const VARIANTS: Record<string, (details: Record<string, string>) => string | nul
   vault_damaged: ofBackup,
   vault_exists: ofBackup,
   vault_too_new: ofBackup,
+  tool_failed: (facts) =>
+    'command' in facts ? 'start' : 'seconds' in facts ? 'slow' : 'reason' in facts ? 'said' : null,
   wrong_key: ofBackup,
 };
 
