@@ -40,7 +40,39 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
     sync_folder(path)
 }
 
-/// The same for what comes piece by piece: `fill` is given what writes a piece.
+/// Writes `bytes` as a file that is not there yet, as [`write`] does otherwise.
+///
+/// # Errors
+/// [`VaultError::Io`], of kind `AlreadyExists` if something has the name by then; no unfinished file is left.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), VaultError> {
+    let unfinished = unfinished_path(path);
+    let named = fill(&unfinished, bytes).and_then(|()| name_new(&unfinished, path));
+    // Gone already if it got its name.
+    let _ = fs::remove_file(&unfinished);
+    named.map_err(|e| VaultError::io("Writing", path, e))?;
+    sync_folder(path)
+}
+
+/// Gives a finished file another name without taking the place of anything, also of what came meanwhile. The file may
+/// keep its first name as well where that cannot be removed.
+///
+/// # Errors
+/// `AlreadyExists` if something has the name; what else the system says. The file is then where it was.
+pub fn name_new(finished: &Path, path: &Path) -> std::io::Result<()> {
+    // A link never takes the place of a file, as a renaming would.
+    match fs::hard_link(finished, path) {
+        Ok(()) => {
+            let _ = fs::remove_file(finished);
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
+        // File systems of sticks know no links.
+        Err(_) if fs::symlink_metadata(path).is_err() => fs::rename(finished, path),
+        Err(error) => Err(error),
+    }
+}
+
+/// As [`write`] for what comes piece by piece: `fill` is given what writes a piece.
 ///
 /// # Errors
 /// [`VaultError::Io`] or that of `fill`; `path` then holds its old content, and no unfinished file is left.
@@ -150,4 +182,20 @@ fn unfinished_path(path: &Path) -> PathBuf {
     // The process id keeps two processes that repair the same copy apart.
     name.push(format!("{UNFINISHED}{}", std::process::id()));
     path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_takes_the_place_of_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("talk.md");
+        write_new(&path, b"first").unwrap();
+        let refused = write_new(&path, b"second").unwrap_err();
+        assert!(matches!(refused, VaultError::Io { source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists));
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing unfinished is left");
+    }
 }

@@ -42,7 +42,7 @@ pub use change::{
     remove_keychain_slot, remove_passphrase_slot, renew_recovery_code, replace_recovery_code,
 };
 pub use create::{CreateOptions, Created, create};
-pub use durable::{write as write_durably, write_streamed};
+pub use durable::{name_new, write as write_durably, write_new, write_streamed};
 pub use envelope::{EnvelopeError, envelope_key_of, open_envelope, seal_envelope};
 pub use erase::{erase, erasure_is_pending, finish_erasure, forget_left_items};
 pub use error::VaultError;

@@ -4,6 +4,8 @@ use super::check_outside;
 use crate::backup::blocking;
 use crate::{ExportFormat, Service, ServiceError};
 use evenkeel_domain::{ContextId, ConversationId, ConversationPlace, ConversationQuery, ErrorBody, ErrorCode};
+use evenkeel_vault::VaultError;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// Conversations in one part of the list.
@@ -36,11 +38,16 @@ impl Service {
         let profile = self.profile_dir();
         blocking("saving an export", move || {
             check_outside(&path, &profile)?;
-            if !replace && path.symlink_metadata().is_ok() {
-                let message = format!("{} exists already, and is not replaced unless you say so", path.display());
-                return Err(ErrorBody::new(ErrorCode::FileExists, message).with("path", path.display()).into());
+            if replace {
+                return Ok(evenkeel_vault::write_durably(&path, text.as_bytes())?);
             }
-            Ok(evenkeel_vault::write_durably(&path, text.as_bytes())?)
+            evenkeel_vault::write_new(&path, text.as_bytes()).map_err(|error| match error {
+                VaultError::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists => {
+                    let message = format!("{} exists already, and is not replaced unless you say so", path.display());
+                    ErrorBody::new(ErrorCode::FileExists, message).with("path", path.display()).into()
+                }
+                error => error.into(),
+            })
         })
         .await
     }

@@ -8,7 +8,7 @@ use super::{ArchiveStep, Watch, tell};
 use crate::Store;
 use crate::file::{create_private, sync_folder};
 use chrono::{DateTime, Utc};
-use evenkeel_vault::{AgeError, AgeLock, AgeReader, AgeSecret, AgeWriter, age_lock};
+use evenkeel_vault::{AgeError, AgeLock, AgeReader, AgeSecret, AgeWriter, age_lock, name_new};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -136,21 +136,10 @@ fn publish(work: &Path, request: &ExportRequest<'_>) -> Result<(), ArchiveError>
     if request.replace {
         fs::rename(work, request.path).map_err(failed())?;
     } else {
-        // A link never takes the place of a file that has come meanwhile, as a renaming would.
-        match fs::hard_link(work, request.path) {
-            Ok(()) => {
-                // The archive has its name from here on, whatever becomes of the other one.
-                if let Err(error) = fs::remove_file(work) {
-                    tracing::warn!(%error, "the name under which an archive was written could not be removed");
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(ArchiveError::Exists { path: request.path.to_owned() });
-            }
-            // File systems of sticks know no links.
-            Err(_) if fs::symlink_metadata(request.path).is_err() => fs::rename(work, request.path).map_err(failed())?,
-            Err(error) => return Err(failed()(error)),
-        }
+        name_new(work, request.path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => ArchiveError::Exists { path: request.path.to_owned() },
+            _ => failed()(error),
+        })?;
     }
     // It is there: an error would have its key taken for one that opens nothing.
     if let Err(error) = sync_folder(request.path) {
