@@ -53,3 +53,4 @@ mod trash;
 mod vault;
 mod ways_in;
 mod window;
+mod writers;
