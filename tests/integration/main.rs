@@ -26,6 +26,7 @@ mod keyring;
 mod lifetime;
 mod mcp;
 mod mcp_http;
+mod mcp_own;
 mod mcp_process;
 mod memory;
 mod model_files;

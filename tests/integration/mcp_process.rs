@@ -95,8 +95,8 @@ pub async fn granted(service: &Service) {
 /// A vault in a session of its own.
 pub struct Place<'a> {
     session: KeyringSession<'a>,
-    dir: tempfile::TempDir,
-    context: String,
+    pub dir: tempfile::TempDir,
+    pub context: String,
 }
 
 impl<'a> Place<'a> {
@@ -148,7 +148,7 @@ impl<'a> Place<'a> {
     }
 
     /// Starts the server and speaks with it line by line.
-    fn raw(&self) -> Raw {
+    pub fn raw(&self) -> Raw {
         let mut command = Command::new(engine_program());
         Raw::start(self.session.apply(command.args(["mcp", "--profile", &self.profile()])))
     }
@@ -255,6 +255,11 @@ impl Raw {
 }
 
 impl Raw {
+    /// The id of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until the process has ended by itself.
     pub fn end(&mut self) -> ExitStatus {
         let began = Instant::now();
@@ -276,13 +281,13 @@ impl Drop for Raw {
 }
 
 /// A scripted model with a runtime of its own, for tests that wait for processes.
-struct Scripted {
-    server: ScriptedServer,
+pub struct Scripted {
+    pub server: ScriptedServer,
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Scripted {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Self { server: runtime.block_on(ScriptedServer::start()).unwrap(), _runtime: runtime }
     }
