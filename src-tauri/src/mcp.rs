@@ -47,10 +47,15 @@ async fn serve_with(options: &Options) -> ExitCode {
         }
     };
     let (output, written) = output();
-    let served = service.serve_mcp(input(), output).await;
+    let served = tokio::select! {
+        served = service.serve_mcp(input(), output) => served,
+        () = told_to_end() => Ok(()),
+    };
     if tokio::time::timeout(ENDING, service.shutdown()).await.is_err() {
         tracing::warn!("not everything was closed in time; what was being written is kept as a draft");
     }
+    // Also where there was no time to wait for their calls: nobody would end them afterwards.
+    service.end_tool_servers();
     // The last answers are on their way to whoever still reads.
     let _ = tokio::time::timeout(LAST, written).await;
     match served {
@@ -58,6 +63,23 @@ async fn serve_with(options: &Options) -> ExitCode {
         Err(error) => {
             tracing::error!(%error, "the connection ended");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// Waits for the system's word to end, by which some programs end what they have started instead of closing its input.
+async fn told_to_end() {
+    #[cfg(unix)]
+    let heard = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+    #[cfg(windows)]
+    let heard = tokio::signal::windows::ctrl_break();
+    match heard {
+        Ok(mut heard) => {
+            heard.recv().await;
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the system's word to end is not heard");
+            std::future::pending().await
         }
     }
 }

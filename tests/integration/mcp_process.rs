@@ -17,10 +17,20 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const DIR: &str = "EVENKEEL_MCP_CHILD_DIR";
+/// Names the folder of a [`Place`] to its other processes.
+pub const DIR: &str = "EVENKEEL_MCP_CHILD_DIR";
 const SERVER: &str = "EVENKEEL_MCP_CHILD_SERVER";
 /// The names that the programs of these tests give themselves.
 const NAMES: [&str; 2] = ["Python SDK", "Raw"];
+
+/// A service that the session's keychain opens.
+pub fn service_of_session(dir: &Path) -> Service {
+    let clock = Arc::new(TestClock(FixedClock::at(chrono::Utc::now())));
+    let keychain = Arc::new(Keychain::new());
+    let options =
+        ServiceOptions { keychain: keychain.clone(), patient_keychain: keychain, ..options(dir, Arc::default(), clock) };
+    Service::new(options).unwrap()
+}
 
 /// Makes a vault that the session's keychain opens, with a context, a model, and what the programs may do.
 #[tokio::test]
@@ -28,11 +38,7 @@ const NAMES: [&str; 2] = ["Python SDK", "Raw"];
 async fn making_child() {
     let Ok(dir) = std::env::var(DIR) else { return };
     let dir = PathBuf::from(dir);
-    let clock = Arc::new(TestClock(FixedClock::at(chrono::Utc::now())));
-    let keychain = Arc::new(Keychain::new());
-    let options =
-        ServiceOptions { keychain: keychain.clone(), patient_keychain: keychain, ..options(&dir, Arc::default(), clock) };
-    let service = Service::new(options).unwrap();
+    let service = service_of_session(&dir);
     open_new(&service).await;
     let provider = match std::env::var(SERVER) {
         Ok(base_url) => scripted(&service, base_url).await,
@@ -71,43 +77,42 @@ async fn scripted(service: &Service, base_url: String) -> ModelChoice {
 #[ignore = "the other process of the tests in this file; does nothing by itself"]
 async fn granting_child() {
     let Ok(dir) = std::env::var(DIR) else { return };
-    let clock = Arc::new(TestClock(FixedClock::at(chrono::Utc::now())));
-    let keychain = Arc::new(Keychain::new());
-    let options = ServiceOptions {
-        keychain: keychain.clone(),
-        patient_keychain: keychain,
-        ..options(Path::new(&dir), Arc::default(), clock)
-    };
-    let service = Service::new(options).unwrap();
+    let service = service_of_session(Path::new(&dir));
     assert_eq!(service.vault_status().await.state, VaultState::Open);
+    granted(&service).await;
+    service.shutdown().await;
+}
+
+/// Lets the programs of these tests do everything that have been there.
+pub async fn granted(service: &Service) {
     let known = service.connection_list().await.unwrap();
     for connection in known.iter().filter(|connection| NAMES.contains(&connection.name.as_str())) {
         let grant = ConnectionGrant { may_change: true, may_chat: true, ..ConnectionGrant::default() };
         service.connection_set_grant(connection.name.clone(), grant).await.unwrap();
     }
-    service.shutdown().await;
 }
 
 /// A vault in a session of its own.
-struct Place<'a> {
+pub struct Place<'a> {
     session: KeyringSession<'a>,
-    dir: tempfile::TempDir,
-    context: String,
+    pub dir: tempfile::TempDir,
+    pub context: String,
 }
 
 impl<'a> Place<'a> {
-    fn new(home: &'a KeyringHome, server: Option<&str>) -> Self {
+    pub fn new(home: &'a KeyringHome, server: Option<&str>) -> Self {
         let session = home.start(KeyringState::Unlocked).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let mut place = Self { session, dir, context: String::new() };
-        place.child("making_child", server);
+        place.child("mcp_process::making_child", server);
         place.context = std::fs::read_to_string(place.dir.path().join("context")).unwrap();
         place
     }
 
-    fn child(&self, name: &str, server: Option<&str>) {
+    /// Runs another process of the tests, by the name of its test, in the session.
+    pub fn child(&self, name: &str, server: Option<&str>) {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", &format!("mcp_process::{name}"), "--ignored", "--nocapture"]).env(DIR, self.dir.path());
+        command.args(["--exact", name, "--ignored", "--nocapture"]).env(DIR, self.dir.path());
         if let Some(server) = server {
             command.env(SERVER, server);
         }
@@ -143,7 +148,7 @@ impl<'a> Place<'a> {
     }
 
     /// Starts the server and speaks with it line by line.
-    fn raw(&self) -> Raw {
+    pub fn raw(&self) -> Raw {
         let mut command = Command::new(engine_program());
         Raw::start(self.session.apply(command.args(["mcp", "--profile", &self.profile()])))
     }
@@ -250,6 +255,11 @@ impl Raw {
 }
 
 impl Raw {
+    /// The id of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until the process has ended by itself.
     pub fn end(&mut self) -> ExitStatus {
         let began = Instant::now();
@@ -271,13 +281,13 @@ impl Drop for Raw {
 }
 
 /// A scripted model with a runtime of its own, for tests that wait for processes.
-struct Scripted {
-    server: ScriptedServer,
+pub struct Scripted {
+    pub server: ScriptedServer,
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Scripted {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Self { server: runtime.block_on(ScriptedServer::start()).unwrap(), _runtime: runtime }
     }
@@ -290,7 +300,7 @@ fn the_python_sdk_lists_reads_talks_stops_and_is_refused_in_both_eras() {
     let place = Place::new(&home, Some(&model.server.base_url()));
     // It has to have been there before it can be allowed anything.
     place.python("legacy", &["reads"]);
-    place.child("granting_child", None);
+    place.child("mcp_process::granting_child", None);
     for (mode, protocol) in [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28"), ("auto", "2026-07-28")] {
         let text = |text: &str| Piece::Text(text.into());
         let wait = Piece::Wait(Duration::from_millis(150));
@@ -327,7 +337,7 @@ fn the_built_in_model_answers_through_a_real_process() {
     let home = KeyringHome::new().unwrap();
     let place = Place::new(&home, None);
     place.python("legacy", &["reads"]);
-    place.child("granting_child", None);
+    place.child("mcp_process::granting_child", None);
     let seen = place.python("auto", &["talks"]);
     let chat = &seen["chat"]["structured"];
     assert!(chat["success"] == true && !chat["response"].as_str().unwrap().trim().is_empty(), "{seen}");
@@ -355,7 +365,7 @@ fn the_end_of_input_ends_the_process_within_a_second_in_the_middle_of_a_reply_to
     let (idle, said) = raw.close();
     assert!(idle < Duration::from_secs(1), "{idle:?}");
     assert_eq!(said, "", "nothing is said without a reason");
-    place.child("granting_child", None);
+    place.child("mcp_process::granting_child", None);
 
     let mut raw = place.raw();
     model.server.push(Answer::stream(vec![Piece::Text("Half of".into()), Piece::Gate, Piece::Done]));

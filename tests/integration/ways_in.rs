@@ -4,10 +4,12 @@
 use crate::mcp_process::Raw;
 use crate::support::{World, engine_program};
 use evenkeel_domain::*;
-use evenkeel_service::{UnlockMethod, VaultState};
+use evenkeel_service::{AppVault, UnlockMethod, VaultState, app_vault};
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use serde_json::{Value, json};
-use std::os::unix::net::UnixListener;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -131,5 +133,40 @@ async fn the_end_of_input_in_the_middle_of_a_reply_ends_the_process_and_keeps_wh
     }
     let (messages, _) = world.store().read(|r| r.messages_page(&query())).unwrap();
     assert_eq!(messages[0].content, "Half of");
+    world.service.shutdown().await;
+}
+
+/// Begins to speak MCP with the app, and hears the first answer.
+fn knock(profile: &Path) -> (UnixStream, Value) {
+    let mut stream = UnixStream::connect(profile.join("run/app.sock")).unwrap();
+    let client = json!({ "name": "Raw", "version": "1" });
+    let begin = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let begin = json!({ "jsonrpc": "2.0", "id": 7, "method": "initialize", "params": begin });
+    writeln!(stream, "mcp\n{begin}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(&stream).read_line(&mut answer).unwrap();
+    (stream, serde_json::from_str(&answer).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_program_too_many_is_told_so_and_finds_room_once_another_has_gone() {
+    let world = World::new().await;
+    world.service.listen_to_programs().await.unwrap();
+    let profile = world.dir.path().join("profile");
+    let mut inside: Vec<_> = (0..64).map(|_| knock(&profile)).collect();
+    assert!(inside.iter().all(|(_, said)| said["result"].is_object()));
+    let (mut further, said) = knock(&profile);
+    assert_eq!((&said["id"], &said["error"]["data"]["code"]), (&json!(7), &json!("limit_reached")), "{said}");
+    assert!(said["error"]["message"].as_str().unwrap().contains("close one of them"), "{said}");
+    assert_eq!(further.read_to_string(&mut String::new()).unwrap(), 0, "the connection has ended");
+    // Where the vault stands is told all the same, or a locked app would be passed over.
+    assert_eq!(app_vault(&profile).await, Some(AppVault::Open));
+    inside.pop();
+    let mut tries = 0;
+    while !knock(&profile).1["result"].is_object() {
+        tries += 1;
+        assert!(tries < 1_000, "no room was made");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     world.service.shutdown().await;
 }

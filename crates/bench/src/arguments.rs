@@ -6,7 +6,7 @@ use crate::faults;
 use crate::prompt;
 use crate::recall;
 use crate::report::{Progress, Report};
-use crate::{start, store};
+use crate::{start, store, writes};
 use std::path::PathBuf;
 
 /// First argument of the child that is the engine; no workload has this name.
@@ -39,11 +39,13 @@ pub enum Workload {
     Recall,
     /// What the vault promises when something breaks.
     Faults,
+    /// Two processes that write to one vault.
+    Writes,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 6] = [
+    const ALL: [(&'static str, Self, &'static str); 7] = [
         (
             "engine",
             Self::Engine,
@@ -71,6 +73,12 @@ impl Workload {
             Self::Faults,
             "kills, failing calls, power cuts, damage and full disks, each with what the vault promises of it; about half an hour",
         ),
+        (
+            "writes",
+            Self::Writes,
+            "10,000 writes of the app and of `evenkeel mcp` at the same time, through the app's socket and beside it: none is lost, \
+             and each sees all",
+        ),
         ("start", Self::Start, "the real app from its start to a usable window, with that vault beside an empty one"),
     ];
 
@@ -85,6 +93,7 @@ impl Workload {
             Self::Start => start::run(arguments.messages, arguments.runs, Progress::new(arguments.json)),
             Self::Recall => recall::run(arguments.file.as_deref(), Progress::new(arguments.json)),
             Self::Faults => faults::run(arguments.part.as_deref(), Progress::new(arguments.json)).await,
+            Self::Writes => writes::run(arguments.part.as_deref(), Progress::new(arguments.json)),
         }
     }
 
@@ -97,6 +106,7 @@ impl Workload {
             Self::Start => &[],
             Self::Recall => &[],
             Self::Faults => &faults::PARTS,
+            Self::Writes => &writes::PARTS,
         }
     }
 }
@@ -191,6 +201,7 @@ mod tests {
         let store = parsed("store --messages 5000 --part append").unwrap();
         assert_eq!((store.workload, store.messages, store.part.as_deref()), (Workload::Store, 5_000, Some("append")));
         assert_eq!(parsed("faults --part kill").unwrap().part.as_deref(), Some("kill"));
+        assert_eq!(parsed("writes --part files").unwrap().part.as_deref(), Some("files"));
         let recall = parsed("recall --json locomo10.json").unwrap();
         assert_eq!((recall.workload, recall.file), (Workload::Recall, Some(PathBuf::from("locomo10.json"))));
     }

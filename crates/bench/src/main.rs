@@ -21,6 +21,7 @@ mod report;
 mod start;
 mod statistics;
 mod store;
+mod writes;
 
 use arguments::{Arguments, ENGINE_CHILD};
 use error::BenchError;
@@ -39,6 +40,11 @@ fn main() -> ExitCode {
     }
     if let Some(done) = faults::child(&given) {
         return done.map_or_else(|error| refuse(&error.to_string(), 1), |()| ExitCode::SUCCESS);
+    }
+    if let Some(way) = writes::child(&given) {
+        let shown = runtime().and_then(|runtime| runtime.block_on(writes::write(way)));
+        let told = shown.and_then(|figures| say(&figures));
+        return told.map_or_else(|error| refuse(&error.to_string(), 1), |()| ExitCode::SUCCESS);
     }
     if let Some((dir, messages)) = start::child(&given) {
         let made = runtime().and_then(|runtime| runtime.block_on(start::make_profile(dir, messages)));
@@ -68,6 +74,10 @@ fn runtime() -> Result<tokio::runtime::Runtime, BenchError> {
 
 fn print(report: &Report, json: bool) -> Result<(), BenchError> {
     let text = if json { report.json()? } else { report.text() };
+    say(&text)
+}
+
+fn say(text: &str) -> Result<(), BenchError> {
     writeln!(std::io::stdout(), "{text}").map_err(|source| BenchError::system("printing the result", source))
 }
 

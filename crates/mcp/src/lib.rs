@@ -24,5 +24,5 @@ pub use companions::{Companions, PresetOverrides, Turn};
 pub use error::McpError;
 pub use http::{HTTP_BODY_BYTES, Sessions, over_http};
 pub use record::OperationRecord;
-pub use server::serve;
+pub use server::{serve, turn_away};
 pub use tool::chat::places as care_places;

@@ -7,11 +7,12 @@ use crate::{Companions, McpError, completion, cursor, prompt, resource, tool, wi
 use evenkeel_domain::{ErrorBody, ErrorCode};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, JsonRpcMessage, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
     ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext, TxJsonRpcMessage};
+use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +54,25 @@ where
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(McpError::Begin(Box::new(error))),
     }
+}
+
+/// Answers the first request of a program that is not served with the reason, and ends.
+pub async fn turn_away<R, W>(reason: ErrorBody, read: R, write: W)
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let mut lines = wire::Lines::new(read, write, CancellationToken::new());
+    while let Some(message) = lines.receive().await {
+        if let JsonRpcMessage::Request(request) = message {
+            let answer = TxJsonRpcMessage::<RoleServer>::error(refused(reason), Some(request.id));
+            if let Err(error) = lines.send(answer).await {
+                tracing::debug!(%error, "a program that was turned away did not read why");
+            }
+            break;
+        }
+    }
+    let _ = lines.close().await;
 }
 
 /// What answers a program.

@@ -6,11 +6,22 @@ use evenkeel_mcp::Companions;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
+/// Where the vault of the running app stands, for other processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppVault {
+    /// Open.
+    Open,
+    /// On its way to being open, or waiting for the user's answer: nobody has locked it.
+    Opening,
+    /// Not open, and not before the user opens it in the window.
+    Locked,
+}
+
 /// The running app.
 #[async_trait]
 pub trait App: Send + Sync + 'static {
-    /// Whether the vault is open. No wish of a program opens it.
-    fn is_open(&self) -> bool;
+    /// Where the vault stands. No wish of a program opens it.
+    fn vault(&self) -> AppVault;
 
     /// The companions, for one connection.
     fn companions(&self) -> Arc<dyn Companions>;

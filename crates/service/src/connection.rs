@@ -8,12 +8,13 @@ mod ways_in;
 pub use server::ServerStatus;
 pub(crate) use server::reseal_token;
 pub(crate) use ways_in::WaysIn;
-pub use ways_in::{app_is_open, app_of};
+pub use ways_in::{app_of, app_vault};
 
 use crate::{Service, ServiceError, VaultState};
 use companions::{Desk, Face};
 use evenkeel_domain::{Access, Connection, ConnectionGrant, ErrorBody, ErrorCode, FieldError};
 use evenkeel_mcp::McpError;
+use evenkeel_server::AppVault;
 use evenkeel_vault::{KeyFile, SlotKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -24,6 +25,9 @@ const MOST: u32 = 1_000;
 
 /// What a program is told while the user has locked the app.
 const LOCKED: &str = "Evenkeel is locked; unlock it in its window, then ask again";
+
+/// What a program is told while the app is opening the vault.
+const OPENING: &str = "Evenkeel is opening its vault; answer what it asks, then ask again";
 
 /// How another program starts the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,9 +168,7 @@ impl Service {
                 ErrorCode::VaultLocked,
                 "the vault waits for its recovery code to be typed back; do it in the window of Evenkeel, then ask again",
             ),
-            VaultState::Opening | VaultState::Waiting => {
-                closed(ErrorCode::KeychainWaiting, "Evenkeel is opening its vault; answer what it asks, then ask again")
-            }
+            VaultState::Opening | VaultState::Waiting => closed(ErrorCode::KeychainWaiting, OPENING),
             _ => match error {
                 Some(error) => {
                     let message = format!("{}; open the window of Evenkeel for the ways out, then ask again", error.message);
@@ -177,15 +179,30 @@ impl Service {
         }
     }
 
+    /// Locks the vault that this process has opened itself, where the app, which was started meanwhile, has it locked;
+    /// gives where it stands there, `None` where no app runs.
+    pub(crate) async fn follow_app(&self) -> Option<AppVault> {
+        let stands = app_vault(self.0.options.profile.dir()).await;
+        if stands == Some(AppVault::Locked) && self.session().is_ok() {
+            tracing::info!("the vault is locked here too, as it is in the app");
+            self.vault_lock().await;
+        }
+        stands
+    }
+
     /// Opens the vault by keychain where it is not open yet, and closes it where the keychain opens it no longer, or where
     /// the app, which was started meanwhile, has it locked.
     ///
     /// # Errors
     /// It cannot be opened: the message says what the user has to do.
     pub(crate) async fn opened_for_others(&self) -> Result<(), ServiceError> {
-        if evenkeel_server::local::is_open(&self.0.options.profile.run()).await == Some(false) {
-            self.vault_lock().await;
-            return Err(ErrorBody::new(ErrorCode::VaultLocked, LOCKED).into());
+        match self.follow_app().await {
+            Some(AppVault::Locked) => return Err(ErrorBody::new(ErrorCode::VaultLocked, LOCKED).into()),
+            // What is open stays so: nobody has locked it.
+            Some(AppVault::Opening) if self.session().is_err() => {
+                return Err(ErrorBody::new(ErrorCode::KeychainWaiting, OPENING).into());
+            }
+            _ => {}
         }
         if self.session().is_ok() {
             if self.is_open_to_others() {

@@ -58,14 +58,14 @@ pub use backup::{
     RestoreStep, VaultCounts,
 };
 pub use clock::{Clock, SystemClock};
-pub use connection::{ConnectionSetup, ServerStatus, app_is_open, app_of};
+pub use connection::{ConnectionSetup, ServerStatus, app_of, app_vault};
 pub use data::{DataSummary, KindUse};
 pub use diagnosis::{CrashInfo, LogPage, log_folder};
 pub use doctor::{CheckLevel, DoctorReport, DoctorWish, Finding};
 pub use error::ServiceError;
 pub use evenkeel_diagnosis::{LogLevel, LogLine};
 pub use evenkeel_mcp::McpError;
-pub use evenkeel_server::local::AppStream;
+pub use evenkeel_server::{AppVault, local::AppStream};
 pub use evenkeel_store::Change;
 pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
@@ -211,6 +211,11 @@ impl Service {
         self.finish_replies().await;
         self.engines().shutdown().await;
         self.0.gate.close();
+    }
+
+    /// Ends the servers of tools at once, for a process that cannot wait for the end of [`Service::shutdown`].
+    pub fn end_tool_servers(&self) {
+        self.tool_room().stop_all();
     }
 
     /// Stops every reply and waits until what had arrived is on disk, five seconds at most; then ends the servers of tools.

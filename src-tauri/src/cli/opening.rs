@@ -3,7 +3,7 @@
 use super::Caller;
 use super::failure::{Failure, STOPPED};
 use evenkeel_domain::{ErrorBody, ErrorCode};
-use evenkeel_service::{ServiceError, VaultState, VaultStatus, app_is_open};
+use evenkeel_service::{AppVault, ServiceError, VaultState, VaultStatus, app_vault};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
@@ -18,9 +18,16 @@ impl Caller {
     /// Opens the vault, or says what has to be done.
     pub async fn open(&self) -> Result<(), Failure> {
         // A locked app is locked for everyone, whatever the keychain would open.
-        if app_is_open(&self.profile).await == Some(false) {
-            let message = "Evenkeel is running and its vault is not open; open it in its window, then do this again";
-            return Err(ErrorBody::new(ErrorCode::VaultLocked, message).into());
+        match app_vault(&self.profile).await {
+            Some(AppVault::Locked) => {
+                let message = "Evenkeel is running and its vault is not open; open it in its window, then do this again";
+                return Err(ErrorBody::new(ErrorCode::VaultLocked, message).into());
+            }
+            Some(AppVault::Opening) => {
+                let message = "Evenkeel is running and opening its vault; answer what it asks, then do this again";
+                return Err(ErrorBody::new(ErrorCode::KeychainWaiting, message).into());
+            }
+            Some(AppVault::Open) | None => {}
         }
         let status = self.service.vault_status().await;
         if !needs_the_user(status.state) {

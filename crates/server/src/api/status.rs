@@ -3,6 +3,7 @@
 use super::Desk;
 use super::asker::Asker;
 use super::record::{Health, Statistics};
+use crate::AppVault;
 use crate::http::refusal::Refusal;
 use axum::Json;
 use axum::extract::State;
@@ -10,7 +11,7 @@ use evenkeel_domain::{AccessKind, ErrorBody, SessionsShown};
 
 /// Answers also while the vault is locked.
 pub(super) async fn health(State(desk): State<Desk>) -> Json<Health> {
-    let vault = if desk.app.is_open() { "open" } else { "locked" };
+    let vault = if desk.app.vault() == AppVault::Open { "open" } else { "locked" };
     Json(Health { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), vault: vault.to_owned() })
 }
 

@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 /// How long the last time that a program was there may lie back before it is noted anew.
 const SEEN: chrono::TimeDelta = chrono::TimeDelta::minutes(1);
 
-/// How often it is looked for what other processes write; one look reads a counter.
+/// How often it is looked for what other processes write, where one look reads a counter, and whether the app is locked.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Which process the vault was opened by.
@@ -68,6 +68,9 @@ impl Desk {
         let looking = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LOOK).await;
+                if face == Face::Own && looked.session().is_ok() {
+                    looked.follow_app().await;
+                }
                 if let Err(error) = looked.notice_others().await {
                     tracing::debug!(code = error.code().as_str(), %error, "what other processes write was not looked for");
                 }

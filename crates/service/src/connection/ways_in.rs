@@ -1,12 +1,12 @@
 //! The ways in to the running app: which stand open, and their end.
 
 use super::companions::{Desk, Face};
-use crate::{Service, ServiceError, next};
+use crate::{Service, ServiceError, VaultState, next};
 use async_trait::async_trait;
 use evenkeel_domain::{Conversation, ConversationId, ErrorBody, NamedSession, ServerSettings, Sessions, SessionsShown};
 use evenkeel_mcp::Companions;
 use evenkeel_server::local::{AppStream, Listener, connect, serve};
-use evenkeel_server::{App, HttpDoor, ServerError, TokenDigest};
+use evenkeel_server::{App, AppVault, HttpDoor, ServerError, TokenDigest};
 use evenkeel_store::Noun;
 use evenkeel_vault::Profile;
 use std::path::Path;
@@ -79,9 +79,9 @@ pub async fn app_of(profile: &Path) -> Option<AppStream> {
     connect(&Profile::new(profile.to_owned()).run()).await
 }
 
-/// Whether the running app of a profile has its vault open; `None` where none runs.
-pub async fn app_is_open(profile: &Path) -> Option<bool> {
-    evenkeel_server::local::is_open(&Profile::new(profile.to_owned()).run()).await
+/// Where the vault of the running app of a profile stands; `None` where none runs.
+pub async fn app_vault(profile: &Path) -> Option<AppVault> {
+    evenkeel_server::local::vault(&Profile::new(profile.to_owned()).run()).await
 }
 
 impl Service {
@@ -119,8 +119,12 @@ fn body<T>(outcome: Result<T, ServiceError>) -> Result<T, ErrorBody> {
 
 #[async_trait]
 impl App for Service {
-    fn is_open(&self) -> bool {
-        self.session().is_ok()
+    fn vault(&self) -> AppVault {
+        match self.0.gate.state().0 {
+            VaultState::Open => AppVault::Open,
+            VaultState::Opening | VaultState::Waiting => AppVault::Opening,
+            _ => AppVault::Locked,
+        }
     }
 
     fn companions(&self) -> Arc<dyn Companions> {

@@ -5,6 +5,7 @@ use crate::backup::keys;
 use crate::{Service, ServiceError, UnlockMethod, VaultState};
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{ErrorCode, Provider, ProviderKind};
+use evenkeel_server::AppVault;
 use evenkeel_store::backup::{self, BackupResult};
 use evenkeel_vault::{KeyFile, KeychainState, SlotKind};
 use std::path::Path;
@@ -34,7 +35,7 @@ impl Service {
     }
 
     async fn open_quietly(&self, secret: Option<Zeroizing<String>>) -> Result<(), ServiceError> {
-        if crate::app_is_open(self.0.options.profile.dir()).await == Some(false) {
+        if matches!(crate::app_vault(self.0.options.profile.dir()).await, Some(AppVault::Opening | AppVault::Locked)) {
             let message = "the running app has the vault closed, so it was not opened here, and what is in it was not looked at";
             return Err(evenkeel_domain::ErrorBody::new(ErrorCode::VaultLocked, message).into());
         }
