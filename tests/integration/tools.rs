@@ -48,7 +48,7 @@ async fn provider(world: &World) {
 }
 
 /// An answer that asks for tools.
-fn calls(wanted: &[(&str, Value)]) -> Answer {
+pub fn calls(wanted: &[(&str, Value)]) -> Answer {
     let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"index": at, "id": format!("call-{at}"), "type": "function", "function": function})

@@ -11,6 +11,6 @@ mod http;
 pub mod local;
 
 pub use api::openapi;
-pub use app::App;
+pub use app::{App, Happened};
 pub use error::ServerError;
 pub use http::{HttpDoor, HttpOptions, TokenDigest};
