@@ -3,6 +3,7 @@
 use crate::mcp::until;
 use crate::mcp_http::{Door, client};
 use crate::support::World;
+use crate::tools::calls;
 use evenkeel_domain::*;
 use evenkeel_service::PresetOverrides;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
@@ -232,36 +233,163 @@ async fn bad_input_is_named_and_never_an_error_of_the_server() {
     world.service.shutdown().await;
 }
 
+/// A program that listens to what happens.
+struct Listener {
+    socket: TcpStream,
+    heard: String,
+}
+
+impl Listener {
+    async fn at(door: &Door) -> Self {
+        let mut socket = TcpStream::connect(door.host()).await.unwrap();
+        let head = format!(
+            "GET /api/v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nUser-Agent: {NAME}\r\nConnection: Upgrade\r\n\
+             Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+            door.host(),
+            door.token
+        );
+        socket.write_all(head.as_bytes()).await.unwrap();
+        let mut listener = Self { socket, heard: String::new() };
+        assert!(listener.until("ready").await.starts_with("HTTP/1.1 101"));
+        listener
+    }
+
+    /// Everything that was heard, once that is among it.
+    async fn until(&mut self, told: &str) -> String {
+        let mut bytes = [0; 4_096];
+        while !self.heard.contains(told) {
+            let count = self.socket.read(&mut bytes).await.unwrap();
+            assert!(count > 0, "{}", self.heard);
+            self.heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        self.heard.clone()
+    }
+}
+
 #[tokio::test]
 async fn what_is_said_anywhere_is_told_by_websocket_and_what_is_hidden_is_not() {
     let (world, door, context) = trusted().await;
-    let mut socket = TcpStream::connect(door.host()).await.unwrap();
-    let head = format!(
-        "GET /api/v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nUser-Agent: {NAME}\r\nConnection: Upgrade\r\n\
-         Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-        door.host(),
-        door.token
-    );
-    socket.write_all(head.as_bytes()).await.unwrap();
-    let mut heard = String::new();
-    let mut read = async |until: &str| {
-        let mut bytes = [0; 4_096];
-        while !heard.contains(until) {
-            let count = socket.read(&mut bytes).await.unwrap();
-            assert!(count > 0, "{heard}");
-            heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        }
-        heard.clone()
-    };
-    assert!(read("ready").await.starts_with("HTTP/1.1 101"));
+    let mut listener = Listener::at(&door).await;
     let hidden = world.named("Hidden").await;
-    world.exchange(hidden.id, None, "Hello", "Hi.").await;
     let grant = ConnectionGrant { contexts: Some(vec![context.id]), ..ConnectionGrant::default() };
     world.service.connection_set_grant(NAME.into(), grant).await.unwrap();
-    let (unseen, ..) = world.exchange(hidden.id, None, "Hello", "Hi.").await;
+    let (unseen, ..) = world.exchange(hidden.id, None, "Not for others", "Nor this.").await;
+    world.service.operation_record(operation(&unseen, "look_away")).await.unwrap();
+    let (conversation, _, reply) = world.exchange(context.id, None, "Hello", "Hi.").await;
+    let told = listener.until(r#""content":"Hi.""#).await;
+    assert!(told.contains(r#""type":"message.created""#) && told.contains(&conversation.id.to_string()), "{told}");
+    assert!(told.contains(r#""role":"assistant","status":"complete""#) && told.contains(&context.name), "{told}");
+
+    world.service.message_vote(reply.id, Some(Vote::Up)).await.unwrap();
+    listener.until(r#""type":"message.changed""#).await;
+    world.service.operation_record(operation(&conversation, "look_up")).await.unwrap();
+    let told = listener.until(r#""tool_name":"look_up""#).await;
+    assert!(told.contains(r#""type":"operation.created""#) && told.contains(r#""success":true,"duration_ms":7"#), "{told}");
+    world.service.message_delete(reply.id).await.unwrap();
+    let told = listener.until(r#""type":"message.deleted""#).await;
+    assert!(told.contains(r#""type":"session.changed""#), "{told}");
+    for secret in [&unseen.id.to_string(), "Not for others", "Nor this.", "look_away", "Hidden"] {
+        assert!(!told.contains(secret), "{secret}: {told}");
+    }
+    world.service.shutdown().await;
+}
+
+/// A tool that did something in a conversation.
+fn operation(conversation: &Conversation, tool: &str) -> OperationDraft {
+    OperationDraft {
+        conversation_id: conversation.id,
+        context_id: conversation.context_id,
+        message_id: None,
+        query: "Look".into(),
+        source: "Notes".into(),
+        tool_name: tool.into(),
+        arguments: json!({}),
+        result: json!({ "found": 1 }),
+        duration_ms: 7,
+        error: None,
+    }
+}
+
+#[tokio::test]
+async fn an_answer_names_the_tool_that_ran_last_for_it_and_none_where_none_did() {
+    let (world, door, context) = trusted().await;
     let (conversation, ..) = world.exchange(context.id, None, "Hello", "Hi.").await;
-    let told = read(&conversation.id.to_string()).await;
-    assert!(!told.contains(&unseen.id.to_string()) && told.contains(&context.name), "{told}");
+    world.service.operation_record(operation(&conversation, "look_up")).await.unwrap();
+    for path in ["/api/v1/query", "/api/multi-agent/query"] {
+        world.server.push(calls(&[("get_recent_context", json!({}))]));
+        world.server.push(Answer::reply(&["It was looked up."]));
+        let (_, answer) = door.post(path, &json!({ "query": "What was done?", "session_id": conversation.id })).await;
+        assert_eq!((&answer["success"], &answer["tool_name"]), (&json!(true), &json!("get_recent_context")), "{answer}");
+        world.server.push(Answer::reply(&["Nothing more."]));
+        let (_, answer) = door.post(path, &json!({ "query": "And now?", "session_id": conversation.id })).await;
+        assert_eq!((&answer["success"], answer.get("tool_name")), (&json!(true), None), "{answer}");
+    }
+    world.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_question_whose_program_has_gone_stops_its_reply_however_early_it_went() {
+    let (world, door, context) = trusted().await;
+    let body = json!({ "query": "Is anybody there?" }).to_string();
+    let request = format!(
+        "POST /api/v1/query HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nUser-Agent: {NAME}\r\nContent-Length: {}\r\n\r\n{body}",
+        door.host(),
+        door.token,
+        body.len()
+    );
+    // Each goes a little later than the one before: before anything is read, before the message is stored, and after it.
+    for wait in 0..40 {
+        world.server.push(Answer::stream(vec![Piece::Text("Half".into()), Piece::Gate, Piece::Done]));
+        let mut socket = TcpStream::connect(door.host()).await.unwrap();
+        socket.write_all(request.as_bytes()).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(wait)).await;
+    }
+    let mut wait = 50;
+    until("a question that was stored", async || {
+        if !world.conversations(context.id).await.items.is_empty() {
+            return true;
+        }
+        let mut socket = TcpStream::connect(door.host()).await.unwrap();
+        socket.write_all(request.as_bytes()).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(wait)).await;
+        wait *= 2;
+        false
+    })
+    .await;
+    // What is being written cannot be deleted.
+    until("the end of every reply", async || {
+        let all: Vec<_> = world.conversations(context.id).await.items.iter().map(|it| it.id).collect();
+        world.service.conversation_delete(all).await.is_ok() && world.conversations(context.id).await.items.is_empty()
+    })
+    .await;
+    world.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_long_session_is_read_in_pages_from_either_end() {
+    let (world, door, context) = trusted().await;
+    let mut conversation = None;
+    for turn in 0..3 {
+        conversation = Some(world.exchange(context.id, conversation, &format!("Q{turn}"), &format!("A{turn}")).await.0.id);
+    }
+    let path = format!("/api/conversation/{}", conversation.unwrap());
+    for (query, expected, has_more) in [
+        ("", "Q0 A0 Q1 A1 Q2 A2", false),
+        ("?limit=2&offset=1", "A0 Q1", true),
+        ("?limit=2&offset=4", "Q2 A2", false),
+        ("?limit=2&newest_first=true", "A2 Q2", true),
+        ("?limit=500&offset=6", "", false),
+    ] {
+        let (status, read) = door.get(&format!("{path}{query}")).await;
+        let said: Vec<_> = read["messages"].as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap()).collect();
+        assert_eq!((status, said.join(" ").as_str()), (200, expected), "{query}");
+        assert_eq!((&read["total"], &read["has_more"]), (&json!(6), &json!(has_more)), "{query}");
+        assert_eq!(read["agents_used"], json!([context.name]), "of the whole session, whichever page is read");
+    }
+    for query in ["limit=0", "limit=501", "offset=4294967295"] {
+        let (status, error) = door.get(&format!("{path}?{query}")).await;
+        assert_eq!((status, &error["code"]), (400, &json!("invalid_parameter")), "{query}");
+    }
     world.service.shutdown().await;
 }
 

@@ -66,8 +66,8 @@ pub use message::{Citation, Message, MessageQuery, MessageSelection, MessageStat
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};
 pub use network::RequestPurpose;
 pub use operation::{
-    FoundAnswer, FoundCount, FoundFile, FoundId, FoundValue, Operation, OperationDraft, OperationMetadata, OperationPageQuery,
-    OperationQuery, OperationRule, OperationSettings, StatusChange, glob_fits, tool_fits,
+    FinishedOperation, FoundAnswer, FoundCount, FoundFile, FoundId, FoundValue, Operation, OperationDraft, OperationMetadata,
+    OperationPageQuery, OperationQuery, OperationRule, OperationSettings, StatusChange, glob_fits, tool_fits,
 };
 pub use phrase::plain_word;
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
@@ -80,7 +80,7 @@ pub use redaction::{RedactionKind, RedactionSettings};
 pub use schema::{Misfit, StateSchema};
 pub use search::{SearchHit, SearchQuery, SnippetPart};
 pub use server::ServerSettings;
-pub use session::{NamedSession, SessionSummary, Sessions, SessionsShown};
+pub use session::{NamedSession, SessionPart, SessionQuery, SessionSummary, Sessions, SessionsShown};
 pub use settings::{Settings, Theme};
 pub use strategy::{
     EXTRACTION, ExtractionSettings, FULL, FullSettings, MemorySettings, RecallSettings, SLIDING_WINDOW, SUMMARIZATION,

@@ -41,6 +41,15 @@ pub struct Operation {
     pub error: Option<ErrorBody>,
 }
 
+/// An execution of a tool that has just been recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinishedOperation {
+    /// Its record.
+    pub operation: Operation,
+    /// It did what it was called for, as far as it says so.
+    pub is_success: bool,
+}
+
 /// An execution of a tool before it is recorded; the fields are those of [`Operation`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperationDraft {

@@ -1,6 +1,6 @@
 //! Conversations as other programs list them over HTTP, where they are called sessions.
 
-use crate::{ContextId, Conversation, ConversationId};
+use crate::{ContextId, Conversation, ConversationId, Message};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,38 @@ pub struct Sessions {
     pub total: u32,
     /// Their messages, together.
     pub messages: u64,
+}
+
+/// Which part of a session a program reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionQuery {
+    /// The session.
+    pub id: ConversationId,
+    /// As in [`SessionsShown`].
+    pub contexts: Vec<ContextId>,
+    /// As in [`SessionsShown`].
+    pub among: Option<Vec<ContextId>>,
+    /// The newest messages first.
+    pub newest_first: bool,
+    /// At most so many messages.
+    pub limit: u32,
+    /// So many are left out at the beginning.
+    pub offset: u32,
+}
+
+/// A part of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionPart {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// Its messages on all branches, in order of birth or the newest first, without their siblings.
+    pub messages: Vec<Message>,
+    /// How many there are in all.
+    pub total: u32,
+    /// The contexts that replied there, in the order of their first replies.
+    pub agents: Vec<ContextId>,
+    /// Of the conversations that the messages cite, those that are there for the program.
+    pub cited: Vec<ConversationId>,
 }
 
 /// A session that a program named itself.

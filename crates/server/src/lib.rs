@@ -11,6 +11,10 @@ mod http;
 pub mod local;
 
 pub use api::openapi;
+<<<<<<< HEAD
 pub use app::{App, AppVault};
+=======
+pub use app::{App, Happened};
+>>>>>>> api
 pub use error::ServerError;
 pub use http::{HttpDoor, HttpOptions, TokenDigest};

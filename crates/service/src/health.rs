@@ -151,7 +151,7 @@ impl Service {
 
     /// Tells the windows that a check has ended, where the vault itself could not keep what it found.
     pub(crate) fn tell_of_check(&self) {
-        let _ = self.0.changes.send(Change { noun: Noun::AppState, id: state_key::CHECKED.to_owned() });
+        let _ = self.0.changes.send(Change::of(Noun::AppState, state_key::CHECKED));
     }
 }
 

@@ -85,7 +85,7 @@ pub use view::{
 
 use chat::replies::Replies;
 use chrono::{DateTime, Utc};
-use evenkeel_domain::Limits;
+use evenkeel_domain::{FinishedOperation, Limits};
 use evenkeel_engine::SupervisorOptions;
 use evenkeel_provider::HttpClient;
 use evenkeel_vault::Profile;
@@ -110,6 +110,7 @@ struct Inner {
     health: health::Known,
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
+    operations: broadcast::Sender<Arc<FinishedOperation>>,
     notices: broadcast::Sender<EngineNotice>,
     scheduler: scheduler::Scheduler,
     chosen_backups: backup::Chosen,
@@ -140,6 +141,7 @@ impl Service {
         });
         let (notices, _) = broadcast::channel(64);
         let (changes, _) = broadcast::channel(1_024);
+        let (operations, _) = broadcast::channel(256);
         let (vault_states, _) = broadcast::channel(64);
         let heard = notices.clone();
         let mut events = engines.chat.events();
@@ -161,6 +163,7 @@ impl Service {
             health: health::Known::default(),
             vault_states,
             changes,
+            operations,
             notices,
             scheduler: scheduler::Scheduler::default(),
             chosen_backups: backup::Chosen::default(),
@@ -183,6 +186,12 @@ impl Service {
     #[must_use]
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.0.changes.subscribe()
+    }
+
+    /// Each execution of a tool by this process, once it is recorded.
+    #[must_use]
+    pub fn operations_recorded(&self) -> broadcast::Receiver<Arc<FinishedOperation>> {
+        self.0.operations.subscribe()
     }
 
     /// Where the vault stands, each time that changes.

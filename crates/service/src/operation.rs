@@ -10,14 +10,15 @@ use crate::chat::wording::{before_sending, before_storing};
 use crate::{Service, ServiceError};
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{
-    ContextId, ConversationId, ErrorBody, ErrorCode, FieldError, Operation, OperationDraft, OperationId, OperationPageQuery,
-    OperationQuery, OperationRule, OperationSettings, tool_fits,
+    ContextId, ConversationId, ErrorBody, ErrorCode, FieldError, FinishedOperation, Operation, OperationDraft, OperationId,
+    OperationPageQuery, OperationQuery, OperationRule, OperationSettings, tool_fits,
 };
 use evenkeel_operation::{Rules, recent};
 use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use record::Opened;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Most bytes of a result that a rule is tried on.
 const SAMPLE: usize = 1 << 20;
@@ -37,6 +38,7 @@ impl Service {
         self.check_vault_size().await?;
         let (session, now) = (self.session()?, self.now());
         let settings = session.settings().operations;
+        let is_success = opened.is_success();
         let (redactor, id) = (before_storing(&session), OperationId::from_parts(now, self.random()));
         let rules = settings.rules.clone();
         let operation = blocking("looking through a result", move || {
@@ -49,6 +51,8 @@ impl Service {
             w.end_transient_operations(settings.transient_sessions, unused_since(&settings, now)).map(drop)
         };
         session.records(operation.conversation_id).write(write).await?;
+        // An error says that nobody listens.
+        let _ = self.0.operations.send(Arc::new(FinishedOperation { operation: operation.clone(), is_success }));
         Ok(operation)
     }
 

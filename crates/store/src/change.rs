@@ -83,6 +83,18 @@ impl Noun {
     }
 }
 
+/// What became of a thing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Deed {
+    /// It is there now, and was not.
+    Made,
+    /// It, or what belongs to it, is another; also where nobody says more.
+    #[default]
+    Changed,
+    /// It is there no more.
+    Gone,
+}
+
 /// One thing that was inserted, updated or deleted: whoever shows it reads it again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -93,6 +105,17 @@ pub struct Change {
     /// Its id; empty where another process wrote, or one write changed more than eight, and any of them
     /// may have changed.
     pub id: String,
+    /// What became of it; told of messages alone, and not to the window, which reads everything again.
+    #[serde(skip)]
+    pub deed: Deed,
+}
+
+impl Change {
+    /// A thing that changed, without saying more.
+    #[must_use]
+    pub fn of(noun: Noun, id: impl ToString) -> Self {
+        Self { noun, id: id.to_string(), deed: Deed::Changed }
+    }
 }
 
 type Callback = dyn Fn(&Change) + Send + Sync;

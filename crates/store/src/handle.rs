@@ -1,6 +1,6 @@
 //! What a caller holds inside one read or one write.
 
-use crate::{Change, Noun, StoreError};
+use crate::{Change, Deed, Noun, StoreError};
 use rusqlite::{CachedStatement, Connection, Params, Row};
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
@@ -96,7 +96,7 @@ impl<'a> ReadHandle<'a> {
 pub struct WriteHandle<'a> {
     read: ReadHandle<'a>,
     changes: Vec<Change>,
-    noted: HashSet<Change>,
+    noted: HashSet<(Noun, String)>,
 }
 
 impl<'a> WriteHandle<'a> {
@@ -125,8 +125,13 @@ impl<'a> WriteHandle<'a> {
 
     /// Notes a change, to be told after COMMIT; each is told once.
     pub(crate) fn changed(&mut self, noun: Noun, id: impl ToString) {
-        let change = Change { noun, id: id.to_string() };
-        if self.noted.insert(change.clone()) {
+        self.became(noun, id, Deed::Changed);
+    }
+
+    /// Notes what became of a thing; what was noted of it first is told.
+    pub(crate) fn became(&mut self, noun: Noun, id: impl ToString, deed: Deed) {
+        let change = Change { deed, ..Change::of(noun, id) };
+        if self.noted.insert((noun, change.id.clone())) {
             self.changes.push(change);
         }
     }
@@ -143,7 +148,7 @@ impl<'a> WriteHandle<'a> {
             if counts[&change.noun] <= NAMED {
                 return Some(change);
             }
-            told.insert(change.noun).then(|| Change { noun: change.noun, id: String::new() })
+            told.insert(change.noun).then(|| Change::of(change.noun, ""))
         });
         changes.collect()
     }

@@ -29,7 +29,7 @@ mod pool;
 mod store;
 mod table;
 
-pub use change::{Change, Noun, Subscription};
+pub use change::{Change, Deed, Noun, Subscription};
 pub use error::StoreError;
 pub use handle::{ReadHandle, WriteHandle};
 pub use migration::SCHEMA_VERSION;

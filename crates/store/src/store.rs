@@ -329,7 +329,7 @@ impl Store {
             std::mem::replace(&mut writer.data_version, now) != now
         };
         if wrote {
-            self.changes.emit(&Noun::ALL.map(|noun| Change { noun, id: String::new() }));
+            self.changes.emit(&Noun::ALL.map(|noun| Change::of(noun, "")));
         }
         Ok(wrote)
     }

@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
-use evenkeel_domain::{Context, Conversation, ConversationId, ErrorBody};
+use evenkeel_domain::{Context, ContextId, Conversation, ConversationId, ConversationsShown, ErrorBody, SessionsShown};
 use evenkeel_mcp::Caller;
 use std::collections::HashMap;
 
@@ -46,12 +46,17 @@ impl Asker {
         let Some(found) = self.desk.app.conversation(id).await? else { return Ok(None) };
         let contexts = self.caller.contexts(true).await?;
         let Some(context) = contexts.into_iter().find(|context| context.id == found.context_id) else { return Ok(None) };
-        let one = evenkeel_domain::ConversationsShown { only: Some(id), ..self.caller.sight(context.id, 1) };
+        let one = ConversationsShown { only: Some(id), ..self.caller.sight(context.id, 1) };
         Ok(self.desk.companions.conversations(one).await?.pop().map(|conversation| (context, conversation)))
     }
 
+    /// Which sessions the program sees, given the contexts that are there for it.
+    pub fn sessions(&self, contexts: Vec<ContextId>) -> SessionsShown {
+        SessionsShown { contexts, among: self.caller.among(), limit: 0, offset: 0 }
+    }
+
     /// The names of the contexts that are there for the program.
-    pub async fn names(&self) -> Result<HashMap<evenkeel_domain::ContextId, String>, ErrorBody> {
+    pub async fn names(&self) -> Result<HashMap<ContextId, String>, ErrorBody> {
         Ok(self.caller.contexts(true).await?.into_iter().map(|context| (context.id, context.name)).collect())
     }
 }

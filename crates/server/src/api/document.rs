@@ -2,8 +2,8 @@
 
 use super::asker::CLIENT;
 use super::record::{
-    AgentAnswer, AgentWish, Deleted, ErrorRecord, Health, OperationList, QueryAnswer, QueryWish, SessionList, SessionRecord,
-    Statistics,
+    AgentAnswer, AgentWish, Deleted, ErrorRecord, EventRecord, Health, OperationList, QueryAnswer, QueryWish, SessionList,
+    SessionRecord, Statistics,
 };
 use axum::Json;
 use schemars::generate::SchemaSettings;
@@ -117,10 +117,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
 
 fn operations(schemas: &mut SchemaGenerator) -> Vec<Operation> {
     let id = parameter("session_id", "path", true, &json!({ "type": "string" }));
-    let page = [
-        parameter("limit", "query", false, &json!({ "type": "integer", "minimum": 1, "maximum": 500, "default": 50 })),
-        parameter("offset", "query", false, &json!({ "type": "integer", "minimum": 0, "maximum": i32::MAX, "default": 0 })),
-    ];
+    let newest_first = parameter("newest_first", "query", false, &json!({ "type": "boolean", "default": false }));
     let most = parameter("limit", "query", false, &json!({ "type": "integer", "minimum": 1, "maximum": 50, "default": 5 }));
     let filter = parameter("tool_filter", "query", false, &json!({ "type": "string", "maxLength": 120 }));
     let json = |schema: Value| json!({ "application/json": { "schema": schema } });
@@ -131,8 +128,8 @@ fn operations(schemas: &mut SchemaGenerator) -> Vec<Operation> {
     health.refusals = ALWAYS.to_vec();
     let session = "/api/conversation/{session_id}";
     let deleted = json(schema::<Deleted>(schemas));
-    let mut events =
-        Operation::get("/api/v1/events", "events", "What happens, by WebSocket: JSON with a `type` each", Value::Null);
+    let event = json(schema::<EventRecord>(schemas));
+    let mut events = Operation::get("/api/v1/events", "events", "What happens, by WebSocket: one of these a message", event);
     events.status = 101;
     let query = json!({
         "application/json": { "schema": schema::<QueryAnswer>(schemas) },
@@ -144,10 +141,16 @@ fn operations(schemas: &mut SchemaGenerator) -> Vec<Operation> {
         Operation::get("/api/v1/statistics", "statistics", "Figures", json(schema::<Statistics>(schemas))),
         events.refusing(&[426]),
         Operation::get("/api/conversations", "listConversations", "A page of sessions", json(schema::<SessionList>(schemas)))
-            .with(page),
-        Operation::get(session, "readConversation", "A session with its messages", json(schema::<SessionRecord>(schemas)))
-            .with([id.clone()])
-            .refusing(&[404]),
+            .with(page(50)),
+        Operation::get(
+            session,
+            "readConversation",
+            "A session with a page of its messages",
+            json(schema::<SessionRecord>(schemas)),
+        )
+        .with([id.clone(), newest_first])
+        .with(page(100))
+        .refusing(&[404]),
         Operation::get(
             "/api/v1/sessions/{session_id}/context",
             "recentContext",
@@ -176,6 +179,14 @@ fn schema<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
 
 fn parameter(name: &str, place: &str, required: bool, schema: &Value) -> Value {
     json!({ "name": name, "in": place, "required": required, "schema": schema })
+}
+
+/// Which page, with so many on it where nobody says.
+fn page(most: u32) -> [Value; 2] {
+    [
+        parameter("limit", "query", false, &json!({ "type": "integer", "minimum": 1, "maximum": 500, "default": most })),
+        parameter("offset", "query", false, &json!({ "type": "integer", "minimum": 0, "maximum": i32::MAX, "default": 0 })),
+    ]
 }
 
 fn client() -> Value {

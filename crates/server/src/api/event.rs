@@ -1,7 +1,8 @@
 //! What happens, by WebSocket.
 
 use super::asker::Asker;
-use super::record::stamp;
+use super::record::{EventRecord, MessageEvent, OperationEvent, SessionEvent, stamp};
+use crate::Happened;
 use crate::http::refusal::Refusal;
 use axum::extract::FromRequestParts;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
@@ -9,8 +10,10 @@ use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
-use evenkeel_domain::{ConversationId, ErrorCode};
-use serde_json::{Value, json};
+use chrono::{DateTime, Utc};
+use evenkeel_domain::{
+    AccessKind, Context, ContextId, ConversationId, ErrorBody, ErrorCode, FinishedOperation, MessageId, Role, SessionsShown,
+};
 use std::time::Duration;
 use tokio::sync::broadcast;
 
@@ -34,7 +37,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Upgrade {
     }
 }
 
-/// Tells of each session that is there for the program when something was said in it.
+/// Tells of sessions, messages and operations that are there for the program, when something happens to them.
 pub(super) async fn listen(asker: Asker, Upgrade(upgrade): Upgrade) -> Response {
     upgrade.max_message_size(SAID).max_frame_size(SAID).on_upgrade(move |socket| tell(asker, socket))
 }
@@ -42,52 +45,123 @@ pub(super) async fn listen(asker: Asker, Upgrade(upgrade): Upgrade) -> Response 
 async fn tell(asker: Asker, mut socket: WebSocket) {
     let Ok(_place) = asker.desk.listeners.clone().try_acquire_owned() else {
         // Whoever finds no place hears at once that there is none.
-        let _ = say(&asker, &mut socket, &json!({ "type": "full" })).await;
+        let _ = say(&asker, &mut socket, &EventRecord::Full).await;
         return;
     };
-    let mut changes = asker.desk.app.conversations_changed();
-    if say(&asker, &mut socket, &json!({ "type": "ready" })).await.is_err() {
+    let mut happenings = asker.desk.app.happenings();
+    let mut shown = shown(&asker).await.ok();
+    if say(&asker, &mut socket, &EventRecord::Ready).await.is_err() {
         return;
     }
     loop {
-        let changed = tokio::select! {
+        let happened = tokio::select! {
             () = asker.desk.closed.cancelled() => return,
             heard = socket.recv() => match heard {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 Some(Ok(_)) => continue,
             },
-            changed = changes.recv() => changed,
+            happened = happenings.recv() => happened,
         };
-        let event = match changed {
-            Ok(id) => news(&asker, id).await,
-            Err(broadcast::error::RecvError::Lagged(_)) => Some(json!({ "type": "missed" })),
+        let happened = match happened {
+            Ok(happened) => happened,
+            Err(broadcast::error::RecvError::Lagged(count)) => Happened::Missed(count),
             Err(broadcast::error::RecvError::Closed) => return,
         };
-        if let Some(event) = event
-            && say(&asker, &mut socket, &event).await.is_err()
-        {
+        // Nothing is told while the vault is locked.
+        let Ok(Some(event)) = news(&asker, happened, &mut shown).await else { continue };
+        if say(&asker, &mut socket, &event).await.is_err() {
             return;
         }
     }
 }
 
-/// What the program may know of it by now; nothing while the vault is locked.
-async fn news(asker: &Asker, id: ConversationId) -> Option<Value> {
-    let (context, conversation) = asker.anew().await.ok()?.seen(id).await.ok()??;
-    Some(json!({
-        "type": "session",
-        "session_id": conversation.id,
-        "agent_name": context.name,
-        "message_count": conversation.message_count,
-        "last_activity": stamp(conversation.last_activity_at),
+/// What the program may know of it by now.
+async fn news(asker: &Asker, happened: Happened, before: &mut Option<Shown>) -> Result<Option<EventRecord>, ErrorBody> {
+    let asker = asker.anew().await?;
+    Ok(match happened {
+        Happened::Missed(count) => Some(EventRecord::Missed { count }),
+        // That something happened which is hidden from the program is not told either.
+        Happened::Much => {
+            let now = Some(shown(&asker).await?);
+            (std::mem::replace(before, now) != now).then_some(EventRecord::Changed)
+        }
+        Happened::Session(id) => asker.seen(id).await?.map(|(context, conversation)| {
+            EventRecord::SessionChanged(SessionEvent {
+                session_id: conversation.id.to_string(),
+                context_id: context.id.to_string(),
+                agent_name: context.name,
+                message_count: conversation.message_count,
+                last_activity: stamp(conversation.last_activity_at),
+            })
+        }),
+        Happened::MessageMade(id) => message(&asker, id).await?.map(EventRecord::MessageCreated),
+        Happened::MessageChanged(id) => message(&asker, id).await?.map(EventRecord::MessageChanged),
+        Happened::MessageGone(id) => {
+            let Some((session, of)) = asker.desk.app.deleted_message_place(id).await? else { return Ok(None) };
+            place(&asker, session, of).await?.map(|(context, _)| EventRecord::MessageDeleted {
+                session_id: session.to_string(),
+                context_id: context.id.to_string(),
+                message_id: id.to_string(),
+            })
+        }
+        Happened::Operation(done) => {
+            let found = place(&asker, done.operation.conversation_id, done.operation.context_id).await?;
+            found.map(|(context, _)| EventRecord::OperationCreated(told(&done, &context)))
+        }
+    })
+}
+
+/// The session with its context, where both are there for the program, and so is the context that somebody spoke as.
+async fn place(asker: &Asker, session: ConversationId, of: ContextId) -> Result<Option<(Context, String)>, ErrorBody> {
+    let Some((context, _)) = asker.seen(session).await? else { return Ok(None) };
+    let Some(name) = asker.names().await?.remove(&of) else { return Ok(None) };
+    Ok(Some((context, name)))
+}
+
+async fn message(asker: &Asker, id: MessageId) -> Result<Option<MessageEvent>, ErrorBody> {
+    let Some(message) = asker.desk.app.message(id).await? else { return Ok(None) };
+    let Some((context, agent)) = place(asker, message.conversation_id, message.context_id).await? else { return Ok(None) };
+    asker.caller.note(AccessKind::ReadMessages, Some(context.id), 1).await;
+    Ok(Some(MessageEvent {
+        session_id: message.conversation_id.to_string(),
+        context_id: context.id.to_string(),
+        message_id: message.id.to_string(),
+        role: message.role.as_str().to_owned(),
+        status: message.status.as_str().to_owned(),
+        agent: (message.role == Role::Assistant).then_some(agent),
+        timestamp: stamp(message.created_at),
+        content: message.content,
     }))
 }
 
+fn told(FinishedOperation { operation, is_success }: &FinishedOperation, context: &Context) -> OperationEvent {
+    OperationEvent {
+        session_id: operation.conversation_id.to_string(),
+        context_id: context.id.to_string(),
+        operation_id: operation.id.to_string(),
+        tool_name: operation.tool_name.clone(),
+        success: *is_success,
+        duration_ms: operation.duration_ms,
+        timestamp: stamp(operation.at),
+    }
+}
+
+/// What the program sees at a time: sessions, their messages, and the last that happened there.
+type Shown = (u32, u64, Option<(ConversationId, DateTime<Utc>)>);
+
+async fn shown(asker: &Asker) -> Result<Shown, ErrorBody> {
+    let contexts = asker.names().await?.into_keys().collect();
+    let found = asker.desk.app.sessions(SessionsShown { limit: 1, ..asker.sessions(contexts) }).await?;
+    let newest = found.page.first().map(|first| (first.conversation.id, first.conversation.last_activity_at));
+    Ok((found.total, found.messages, newest))
+}
+
 /// Sends an event; whoever does not read is not waited for long.
-async fn say(asker: &Asker, socket: &mut WebSocket, event: &Value) -> Result<(), Unheard> {
+async fn say(asker: &Asker, socket: &mut WebSocket, event: &EventRecord) -> Result<(), Unheard> {
+    let text = serde_json::to_string(event).map_err(|_| Unheard)?;
     tokio::select! {
         () = asker.desk.closed.cancelled() => Err(Unheard),
-        sent = tokio::time::timeout(PATIENCE, socket.send(Message::text(event.to_string()))) => match sent {
+        sent = tokio::time::timeout(PATIENCE, socket.send(Message::text(text))) => match sent {
             Ok(Ok(())) => Ok(()),
             _ => Err(Unheard),
         },

@@ -4,9 +4,10 @@ use super::asker::Asker;
 use super::record::ErrorRecord;
 use super::session;
 use evenkeel_domain::{
-    AccessKind, ChatEvent, Citation, Context, ContextId, ConversationId, ErrorBody, ErrorCode, MessageStatus, NamedSession,
+    AccessKind, ChatEvent, Citation, Context, ContextId, ConversationId, ErrorBody, ErrorCode, Message, MessageStatus,
+    NamedSession,
 };
-use evenkeel_mcp::{Companions, Turn, care_places};
+use evenkeel_mcp::{Turn, care_places};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -36,6 +37,8 @@ pub(super) struct Reply {
     /// The session as the program calls it; else its id.
     pub session_id: String,
     pub agent_name: String,
+    /// The tool that ran last for it.
+    pub tool_name: Option<String>,
     pub citations: Vec<Citation>,
     /// Whom the user may turn to, where the message is a sign of danger.
     pub care: Option<Vec<String>>,
@@ -75,42 +78,38 @@ impl Exchange {
         Ok(Self { asker, context, agent, conversation, called, is_transient: place.is_transient, text })
     }
 
-    /// Sends the message and waits for the reply. Dropping it stops the reply.
-    pub async fn held(self, mut told: impl FnMut(&str)) -> Result<Reply, ErrorBody> {
-        let companions = self.asker.desk.companions.clone();
-        let (send, mut events) = mpsc::unbounded_channel();
-        let turn = Turn {
+    /// Sends the message and waits for the reply. Dropping it stops the reply, however early.
+    pub async fn held(self, told: impl FnMut(&str)) -> Result<Reply, ErrorBody> {
+        let exchange = Arc::new(self);
+        let (send, events) = mpsc::unbounded_channel();
+        let (companions, turn) = (exchange.asker.desk.companions.clone(), exchange.turn());
+        let sending = tokio::spawn(async move { companions.chat(turn, send).await });
+        let mut waiting = Waiting { exchange: exchange.clone(), events: Some(events), begun: None, is_named: false };
+        let heard = waiting.heard(told).await?;
+        let begun = waiting.begun;
+        match sending.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(heard.care.iter().fold(error, |error, places| error.with("care", places.join("; ")))),
+            Err(error) => return Err(ErrorBody::new(ErrorCode::Internal, format!("the reply's task failed: {error}"))),
+        }
+        exchange.told(begun, heard).await
+    }
+
+    fn turn(&self) -> Turn {
+        Turn {
             context_id: self.context.id,
             conversation_id: self.conversation,
             text: self.text.clone(),
             maintain_personality: true,
             agent_id: self.agent.as_ref().map(|agent| agent.id),
-        };
-        let speaking = companions.clone();
-        let sending = tokio::spawn(async move { speaking.chat(turn, send).await });
-        let mut waiting = Waiting { companions, conversation: None };
-        let (mut care, mut ended) = (None, None);
-        while let Some(event) = events.recv().await {
-            match event {
-                ChatEvent::Started { conversation, .. } => {
-                    waiting.conversation = Some(conversation.id);
-                    self.name(conversation.id).await?;
-                }
-                ChatEvent::Text { delta } => told(&delta),
-                ChatEvent::Ended { message, error } => ended = Some((message, error)),
-                ChatEvent::Care { card } => care = Some(care_places(&card)),
-                // What the window alone shows, such as how the model thinks.
-                _ => {}
-            }
         }
-        let begun = waiting.conversation.take();
-        match sending.await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(care.iter().fold(error, |error, places| error.with("care", places.join("; ")))),
-            Err(error) => return Err(ErrorBody::new(ErrorCode::Internal, format!("the reply's task failed: {error}"))),
-        }
+    }
+
+    /// What came of it, once it is over.
+    async fn told(&self, begun: Option<ConversationId>, heard: Heard) -> Result<Reply, ErrorBody> {
         let spoken_to = self.agent.as_ref().unwrap_or(&self.context);
         self.asker.caller.note(AccessKind::Chat, Some(spoken_to.id), 1).await;
+        let Heard { care, tool_name, ended } = heard;
         let Some((begun, (message, error))) = begun.zip(ended) else {
             return Err(ErrorBody::new(ErrorCode::Internal, "the reply ended without a beginning; try again"));
         };
@@ -120,6 +119,7 @@ impl Exchange {
             session_id: self.called.clone().unwrap_or_else(|| begun.to_string()),
             agent_name: spoken_to.name.clone(),
             error: error.map(ErrorRecord::from),
+            tool_name,
             care,
             citations: message.as_ref().map(|message| message.citations.clone()).unwrap_or_default(),
             text: message.map(|message| message.content).unwrap_or_default(),
@@ -169,17 +169,77 @@ async fn first(asker: &Asker, wished: Option<&str>, agent: Option<&Context>) -> 
     }
 }
 
-/// Stops the reply where nobody waits for it any more.
+/// What was heard of a reply.
+#[derive(Default)]
+struct Heard {
+    care: Option<Vec<String>>,
+    tool_name: Option<String>,
+    ended: Option<(Option<Message>, Option<ErrorBody>)>,
+}
+
+/// Hears of a reply, and stops it where nobody waits for it any more, also before it is known where it is written.
 struct Waiting {
-    companions: Arc<dyn Companions>,
-    conversation: Option<ConversationId>,
+    exchange: Arc<Exchange>,
+    /// `None` once the reply is over.
+    events: Option<mpsc::UnboundedReceiver<ChatEvent>>,
+    begun: Option<ConversationId>,
+    is_named: bool,
+}
+
+impl Waiting {
+    async fn heard(&mut self, mut told: impl FnMut(&str)) -> Result<Heard, ErrorBody> {
+        let mut heard = Heard::default();
+        while let Some(event) = next(&mut self.events).await {
+            match event {
+                ChatEvent::Started { conversation, .. } => {
+                    self.begun = Some(conversation.id);
+                    self.exchange.name(conversation.id).await?;
+                    self.is_named = true;
+                }
+                ChatEvent::Text { delta } => told(&delta),
+                ChatEvent::ToolBegan { call } => heard.tool_name = Some(call.tool),
+                ChatEvent::Ended { message, error } => heard.ended = Some((message, error)),
+                ChatEvent::Care { card } => heard.care = Some(care_places(&card)),
+                // What the window alone shows, such as how the model thinks.
+                _ => {}
+            }
+        }
+        self.events = None;
+        Ok(heard)
+    }
+}
+
+async fn next(events: &mut Option<mpsc::UnboundedReceiver<ChatEvent>>) -> Option<ChatEvent> {
+    match events {
+        Some(events) => events.recv().await,
+        None => None,
+    }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if let Some(conversation) = self.conversation {
-            let companions = self.companions.clone();
-            tokio::spawn(async move { companions.stop(conversation).await });
+        let Some(events) = self.events.take() else { return };
+        let (exchange, begun, is_named) = (self.exchange.clone(), self.begun, self.is_named);
+        tokio::spawn(async move {
+            let Some(conversation) = beginning(begun, events).await else { return };
+            exchange.asker.desk.companions.stop(conversation).await;
+            // Who asks again by the name of the session goes on there.
+            if !is_named && let Err(error) = exchange.name(conversation).await {
+                tracing::warn!(code = error.code.as_str(), "a session that was given up has no name");
+            }
+        });
+    }
+}
+
+/// The conversation that a reply is written in, which may become known only later; `None` where none is written.
+async fn beginning(begun: Option<ConversationId>, mut events: mpsc::UnboundedReceiver<ChatEvent>) -> Option<ConversationId> {
+    if begun.is_some() {
+        return begun;
+    }
+    while let Some(event) = events.recv().await {
+        if let ChatEvent::Started { conversation, .. } = event {
+            return Some(conversation.id);
         }
     }
+    None
 }

@@ -52,6 +52,7 @@ pub(super) async fn query_agents(asker: Asker, Json(wish): Json<AgentWish>) -> R
         content: reply.text,
         agent_name: reply.agent_name,
         care: reply.care,
+        tool_name: reply.tool_name,
         error: reply.error,
     };
     Ok(axum::Json(answer).into_response())
@@ -68,7 +69,7 @@ fn answer(reply: Reply) -> QueryAnswer {
         session_id: reply.session_id,
         agent_name: reply.agent_name,
         care: reply.care,
-        tool_name: None,
+        tool_name: reply.tool_name,
         error: reply.error,
     }
 }

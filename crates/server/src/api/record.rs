@@ -1,7 +1,7 @@
 //! Sessions, messages and answers as programs see them. Apart from the types of the app, which may change while these stay.
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use evenkeel_domain::ErrorBody;
+use evenkeel_domain::{Citation, ErrorBody};
 use evenkeel_mcp::OperationRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,16 @@ pub(super) struct CitationRecord {
     pub created_at: String,
 }
 
+impl CitationRecord {
+    pub fn of(citation: &Citation) -> Self {
+        Self {
+            message_id: citation.message_id.to_string(),
+            session_id: citation.conversation_id.to_string(),
+            created_at: stamp(citation.created_at),
+        }
+    }
+}
+
 /// A message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MessageRecord {
@@ -75,7 +85,7 @@ pub(super) struct MessageRecord {
     pub citations: Vec<CitationRecord>,
 }
 
-/// A session with all its messages.
+/// A session with a page of its messages.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SessionRecord {
     /// Its id, a UUID.
@@ -83,8 +93,14 @@ pub(super) struct SessionRecord {
     /// The context that it was begun with.
     pub context_id: String,
     pub title: String,
-    /// On all branches, in the order in which they were stored.
+    /// On all branches, in the order in which they were stored, or the newest first where that was asked for.
     pub messages: Vec<MessageRecord>,
+    /// How many messages there are on all pages.
+    pub total: u32,
+    pub limit: u32,
+    pub offset: u32,
+    /// There are more behind this page.
+    pub has_more: bool,
     /// The names of those who replied.
     pub agents_used: Vec<String>,
     pub created_at: String,
@@ -142,7 +158,7 @@ pub(super) struct QueryAnswer {
     /// Whom the user may turn to, where the message is a sign of danger: tell them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub care: Option<Vec<String>>,
-    /// The tool that was used last for it, if any was.
+    /// The tool that ran last for it, if any did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
     /// Why the reply broke off.
@@ -179,11 +195,103 @@ pub(super) struct AgentAnswer {
     /// Whom the user may turn to, where the message is a sign of danger: tell them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub care: Option<Vec<String>>,
+    /// The tool that ran last for it, if any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
     /// Older messages that the reply had before it.
     pub citations: Vec<CitationRecord>,
     /// Why the reply broke off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
+}
+
+/// What is told by WebSocket. Of what a program may not read nothing is told.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type")]
+pub(super) enum EventRecord {
+    /// From here on, what happens is told.
+    #[serde(rename = "ready")]
+    Ready,
+    /// As many programs listen as may; the connection ends.
+    #[serde(rename = "full")]
+    Full,
+    /// The program was too slow: so much that happened, of whatever kind, it is not told.
+    #[serde(rename = "missed")]
+    Missed { count: u64 },
+    /// More changed at once than is told one by one, or another process wrote: read again what is shown.
+    #[serde(rename = "changed")]
+    Changed,
+    /// Something was said in a session, or it began or changed.
+    #[serde(rename = "session.changed")]
+    SessionChanged(SessionEvent),
+    /// A message was stored, or brought back.
+    #[serde(rename = "message.created")]
+    MessageCreated(MessageEvent),
+    /// What belongs to a message is another, such as the user's judgement; its text never is.
+    #[serde(rename = "message.changed")]
+    MessageChanged(MessageEvent),
+    /// A message was deleted.
+    #[serde(rename = "message.deleted")]
+    MessageDeleted {
+        /// Its session, a UUID.
+        session_id: String,
+        /// The context that the session was begun with.
+        context_id: String,
+        /// The message.
+        message_id: String,
+    },
+    /// A tool ran.
+    #[serde(rename = "operation.created")]
+    OperationCreated(OperationEvent),
+}
+
+/// What is told of a session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SessionEvent {
+    /// Its id, a UUID.
+    pub session_id: String,
+    /// The context that it was begun with.
+    pub context_id: String,
+    /// The name of that context.
+    pub agent_name: String,
+    pub message_count: u32,
+    pub last_activity: String,
+}
+
+/// What is told of a message.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MessageEvent {
+    /// Its session, a UUID.
+    pub session_id: String,
+    /// The context that the session was begun with.
+    pub context_id: String,
+    /// Its id, a UUID.
+    pub message_id: String,
+    /// user, assistant or system.
+    pub role: String,
+    /// complete, stopped, interrupted or truncated.
+    pub status: String,
+    /// Who replied; null where that is the user.
+    pub agent: Option<String>,
+    pub timestamp: String,
+    /// The text.
+    pub content: String,
+}
+
+/// What is told of an operation; arguments and result are read at `/api/v1/sessions/{session_id}/context`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct OperationEvent {
+    /// Its session, a UUID.
+    pub session_id: String,
+    /// The context that the session was begun with.
+    pub context_id: String,
+    /// Its id, a UUID.
+    pub operation_id: String,
+    pub tool_name: String,
+    pub success: bool,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u32,
+    pub timestamp: String,
 }
 
 /// Whether the app is there.

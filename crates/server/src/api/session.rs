@@ -6,17 +6,14 @@ use super::record::{CitationRecord, Deleted, ListedSession, MessageRecord, Opera
 use crate::http::refusal::Refusal;
 use axum::Json;
 use evenkeel_domain::{
-    AccessKind, Citation, Context, Conversation, ConversationId, ConversationsShown, ErrorBody, ErrorCode, Message, MessageQuery,
-    NamedSession, OperationQuery, Role, SessionsShown,
+    AccessKind, Citation, Context, Conversation, ConversationId, ConversationsShown, ErrorBody, ErrorCode, Message, NamedSession,
+    OperationQuery, Role, SessionPart, SessionQuery, SessionsShown,
 };
 use evenkeel_mcp::OperationRecord;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::HashMap;
 
-/// Messages that are read at once.
-const PAGE: u32 = 500;
-/// Most sessions in one answer.
+/// Most sessions or messages in one answer.
 const MOST: u32 = 500;
 
 /// Which page of the list.
@@ -38,15 +35,10 @@ fn fifty() -> u32 {
 
 /// A page of the sessions that are there for the program.
 pub(super) async fn list(asker: Asker, Asked(page): Asked<Page>) -> Result<Json<SessionList>, Refusal> {
-    if !(1..=MOST).contains(&page.limit) {
-        return Err(misfit("limit", page.limit, "1 to 500").into());
-    }
-    if i32::try_from(page.offset).is_err() {
-        return Err(misfit("offset", page.offset, "0 to 2147483647").into());
-    }
+    check(page.limit, page.offset)?;
     let names = asker.names().await?;
     let contexts = names.keys().copied().collect();
-    let query = SessionsShown { contexts, among: asker.caller.among(), limit: page.limit, offset: page.offset };
+    let query = SessionsShown { limit: page.limit, offset: page.offset, ..asker.sessions(contexts) };
     let found = asker.desk.app.sessions(query).await?;
     asker.caller.note(AccessKind::ReadMessages, None, found.page.len()).await;
     let listed = found.page.into_iter().map(|summary| ListedSession {
@@ -61,36 +53,77 @@ pub(super) async fn list(asker: Asker, Asked(page): Asked<Page>) -> Result<Json<
     Ok(Json(SessionList { conversations, total_sessions: found.total, limit: page.limit, offset: page.offset }))
 }
 
-/// A session with all its messages.
-pub(super) async fn read(asker: Asker, Id(id): Id) -> Result<Json<SessionRecord>, Refusal> {
-    let (context, conversation) = known(&asker, &id).await?;
-    let messages = messages(&asker, &context, conversation.id).await?;
-    asker.caller.note(AccessKind::ReadMessages, Some(context.id), messages.len()).await;
+/// Which part of a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Part {
+    /// Messages a page.
+    #[serde(default = "hundred")]
+    #[schemars(range(min = 1, max = 500))]
+    limit: u32,
+    /// So many are left out at the beginning.
+    #[serde(default)]
+    #[schemars(range(max = 2_147_483_647))]
+    offset: u32,
+    /// The newest first.
+    #[serde(default)]
+    newest_first: bool,
+}
+
+fn hundred() -> u32 {
+    100
+}
+
+/// A session with a page of its messages.
+pub(super) async fn read(asker: Asker, Id(name): Id, Asked(part): Asked<Part>) -> Result<Json<SessionRecord>, Refusal> {
+    check(part.limit, part.offset)?;
+    let id = id_of(&asker, &name).await?.ok_or_else(|| missing(&name))?;
     let names = asker.names().await?;
-    let mut agents_used: Vec<String> = Vec::new();
-    let mut records = Vec::with_capacity(messages.len());
-    for message in &messages {
-        let agent = (message.role == Role::Assistant).then(|| names.get(&message.context_id).cloned()).flatten();
-        agents_used.extend(agent.iter().filter(|agent| !agents_used.contains(agent)).cloned().collect::<Vec<_>>());
-        records.push(MessageRecord {
-            message_id: message.id.to_string(),
-            role: Role::as_str(message.role).to_owned(),
-            content: message.content.clone(),
-            timestamp: stamp(message.created_at),
-            agent,
-            citations: citations(&asker, &message.citations).await?,
-        });
-    }
+    let query = SessionQuery {
+        id,
+        contexts: names.keys().copied().collect(),
+        among: asker.caller.among(),
+        newest_first: part.newest_first,
+        limit: part.limit,
+        offset: part.offset,
+    };
+    let found = asker.desk.app.session_part(query).await?.ok_or_else(|| missing(&name))?;
+    let SessionPart { conversation, messages, total, agents, cited } = found;
+    asker.caller.note(AccessKind::ReadMessages, Some(conversation.context_id), messages.len()).await;
+    let named = |message: &Message| names.get(&message.context_id).filter(|_| message.role == Role::Assistant).cloned();
+    let records = messages.iter().map(|message| MessageRecord {
+        message_id: message.id.to_string(),
+        role: message.role.as_str().to_owned(),
+        content: message.content.clone(),
+        timestamp: stamp(message.created_at),
+        agent: named(message),
+        citations: message.citations.iter().filter(|one| cited.contains(&one.conversation_id)).map(CitationRecord::of).collect(),
+    });
+    let read = u64::from(part.offset) + messages.len() as u64;
     Ok(Json(SessionRecord {
         session_id: conversation.id.to_string(),
-        context_id: context.id.to_string(),
+        context_id: conversation.context_id.to_string(),
         title: conversation.title,
-        message_count: conversation.message_count,
-        messages: records,
-        agents_used,
+        messages: records.collect(),
+        total,
+        limit: part.limit,
+        offset: part.offset,
+        has_more: !messages.is_empty() && read < u64::from(total),
+        agents_used: agents.iter().filter_map(|agent| names.get(agent).cloned()).collect(),
         created_at: stamp(conversation.created_at),
         last_activity: stamp(conversation.last_activity_at),
+        message_count: conversation.message_count,
     }))
+}
+
+/// Refuses a page that is outside.
+fn check(limit: u32, offset: u32) -> Result<(), ErrorBody> {
+    if !(1..=MOST).contains(&limit) {
+        return Err(misfit("limit", limit, "1 to 500"));
+    }
+    if i32::try_from(offset).is_err() {
+        return Err(misfit("offset", offset, "0 to 2147483647"));
+    }
+    Ok(())
 }
 
 /// Which operations of a session.
@@ -155,47 +188,13 @@ pub(super) async fn id_of(asker: &Asker, id: &str) -> Result<Option<Conversation
     asker.desk.app.named_session(asker.caller.name(), id).await
 }
 
-async fn messages(asker: &Asker, context: &Context, conversation: ConversationId) -> Result<Vec<Message>, ErrorBody> {
-    let mut messages = Vec::new();
-    for page in 1.. {
-        let query = MessageQuery {
-            context_id: context.id,
-            conversation_id: Some(conversation),
-            among: asker.caller.among(),
-            newest_first: false,
-            page,
-            page_size: PAGE,
-        };
-        let (found, total) = asker.desk.companions.messages(query).await?;
-        let is_last = found.is_empty() || messages.len() + found.len() >= total as usize;
-        messages.extend(found);
-        if is_last {
-            break;
-        }
-    }
-    Ok(messages)
-}
-
-/// Those that are there for the program; a text may stand in a session that is not.
+/// Of what a message cites, what is there for the program; a text may stand in a session that is not.
 pub(super) async fn citations(asker: &Asker, cited: &[Citation]) -> Result<Vec<CitationRecord>, ErrorBody> {
-    let mut is_seen: HashMap<ConversationId, bool> = HashMap::new();
-    let mut records = Vec::new();
-    for citation in cited {
-        let seen = match is_seen.get(&citation.conversation_id) {
-            Some(seen) => *seen,
-            None => {
-                let seen = asker.seen(citation.conversation_id).await?.is_some();
-                is_seen.insert(citation.conversation_id, seen);
-                seen
-            }
-        };
-        if seen {
-            records.push(CitationRecord {
-                message_id: citation.message_id.to_string(),
-                session_id: citation.conversation_id.to_string(),
-                created_at: stamp(citation.created_at),
-            });
-        }
+    if cited.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(records)
+    let contexts = asker.names().await?.into_keys().collect();
+    let ids = cited.iter().map(|citation| citation.conversation_id).collect();
+    let there = asker.desk.app.sessions_there(asker.sessions(contexts), ids).await?;
+    Ok(cited.iter().filter(|citation| there.contains(&citation.conversation_id)).map(CitationRecord::of).collect())
 }

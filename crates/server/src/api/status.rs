@@ -7,7 +7,7 @@ use crate::AppVault;
 use crate::http::refusal::Refusal;
 use axum::Json;
 use axum::extract::State;
-use evenkeel_domain::{AccessKind, ErrorBody, SessionsShown};
+use evenkeel_domain::{AccessKind, ErrorBody};
 
 /// Answers also while the vault is locked.
 pub(super) async fn health(State(desk): State<Desk>) -> Json<Health> {
@@ -23,7 +23,7 @@ pub(super) async fn statistics(asker: Asker) -> Result<Json<Statistics>, Refusal
 async fn counted(asker: &Asker) -> Result<Statistics, ErrorBody> {
     let contexts: Vec<_> = asker.caller.contexts(true).await?.into_iter().map(|context| context.id).collect();
     let count = contexts.len();
-    let all = asker.desk.app.sessions(SessionsShown { contexts, among: asker.caller.among(), limit: 0, offset: 0 }).await?;
+    let all = asker.desk.app.sessions(asker.sessions(contexts)).await?;
     asker.caller.note(AccessKind::ReadContexts, None, count).await;
     // Counts of messages are far below what a fraction holds exactly.
     let average = if all.total == 0 { 0.0 } else { all.messages as f64 / f64::from(all.total) };

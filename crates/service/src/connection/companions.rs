@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     Access, ChatEvent, ConnectionGrant, Context, ContextDraft, ContextId, ContextPatch, ContextQuery, Conversation,
     ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Operation, OperationQuery, Preset,
-    PresetDraft, PresetId, PresetQuery, SendRequest,
+    PresetDraft, PresetId, PresetQuery, SendRequest, ToolUse,
 };
 use evenkeel_mcp::{Companions, Turn};
 use evenkeel_prompt::Redactor;
@@ -85,7 +85,8 @@ impl Desk {
     }
 }
 
-fn redacted(mut message: Message, redactor: Option<&Redactor>) -> Message {
+/// A message without what the redactor finds in it.
+pub(super) fn redacted(mut message: Message, redactor: Option<&Redactor>) -> Message {
     message.content = worded(&message.content, redactor).text;
     message
 }
@@ -224,8 +225,9 @@ impl Companions for Desk {
                 ChatEvent::Ended { message, error } => ChatEvent::Ended { message: message.map(redacted), error },
                 // What is to be taken out may lie over the border of two pieces: only their length is told.
                 ChatEvent::Text { delta } if redactor.is_some() => ChatEvent::Text { delta: "…".repeat(delta.chars().count()) },
-                // What tools did is no part of the reply, and may hold what is to be taken out.
-                ChatEvent::ToolQuestion { .. } | ChatEvent::ToolBegan { .. } | ChatEvent::ToolEnded { .. } => return,
+                // What tools were told and gave is no part of the reply, and may hold what is to be taken out.
+                ChatEvent::ToolBegan { call } => ChatEvent::ToolBegan { call: ToolUse { arguments: String::new(), ..call } },
+                ChatEvent::ToolQuestion { .. } | ChatEvent::ToolEnded { .. } => return,
                 other => other,
             };
             drop(events.send(event));

@@ -1,9 +1,13 @@
 //! Conversations as programs list them over HTTP, and the names that programs gave them.
 
+use super::companions::redacted;
 use crate::chat::wording::{before_sending, worded};
 use crate::{Service, ServiceError};
 use chrono::TimeDelta;
-use evenkeel_domain::{Conversation, ConversationId, NamedSession, Sessions, SessionsShown};
+use evenkeel_domain::{
+    Conversation, ConversationId, Message, MessageId, NamedSession, SessionPart, SessionQuery, Sessions, SessionsShown,
+};
+use evenkeel_store::ReadHandle;
 
 /// Names that are kept; the oldest go first, their conversations stay.
 const NAMES: usize = 1_000;
@@ -24,6 +28,34 @@ impl Service {
             summary.conversation.title = worded(&summary.conversation.title, redactor.as_ref()).text;
         }
         Ok(sessions)
+    }
+
+    /// A part of a session; `None` where it is not there for the program.
+    pub(super) async fn session_part_told(&self, query: SessionQuery) -> Result<Option<SessionPart>, ServiceError> {
+        let session = self.session()?;
+        let Some(mut part) = session.read(move |r| r.session_part(&query)).await? else { return Ok(None) };
+        let redactor = before_sending(&session);
+        part.conversation.title = worded(&part.conversation.title, redactor.as_ref()).text;
+        part.messages = part.messages.into_iter().map(|message| redacted(message, redactor.as_ref())).collect();
+        Ok(Some(part))
+    }
+
+    /// Of some conversations those that are there for a program.
+    pub(super) async fn sessions_there_of(
+        &self,
+        query: SessionsShown,
+        ids: Vec<ConversationId>,
+    ) -> Result<Vec<ConversationId>, ServiceError> {
+        let read = move |r: &ReadHandle<'_>| r.sessions_there(&query.contexts, query.among.as_deref(), ids.into_iter());
+        self.session()?.read(read).await
+    }
+
+    /// A message of the vault, as programs read it. A private one is in no vault.
+    pub(super) async fn message_told(&self, id: MessageId) -> Result<Option<Message>, ServiceError> {
+        let session = self.session()?;
+        let found = session.read(move |r| r.message(id)).await?;
+        let redactor = before_sending(&session);
+        Ok(found.map(|message| redacted(message, redactor.as_ref())))
     }
 
     /// A conversation that is not in the trash.

@@ -1,16 +1,29 @@
 //! The ways in to the running app: which stand open, and their end.
 
 use super::companions::{Desk, Face};
+<<<<<<< HEAD
 use crate::{Service, ServiceError, VaultState, next};
+=======
+use crate::{Service, ServiceError};
+>>>>>>> api
 use async_trait::async_trait;
-use evenkeel_domain::{Conversation, ConversationId, ErrorBody, NamedSession, ServerSettings, Sessions, SessionsShown};
+use evenkeel_domain::{
+    ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId, NamedSession, ServerSettings, SessionPart,
+    SessionQuery, Sessions, SessionsShown,
+};
 use evenkeel_mcp::Companions;
 use evenkeel_server::local::{AppStream, Listener, connect, serve};
+<<<<<<< HEAD
 use evenkeel_server::{App, AppVault, HttpDoor, ServerError, TokenDigest};
 use evenkeel_store::Noun;
+=======
+use evenkeel_server::{App, Happened, HttpDoor, ServerError, TokenDigest};
+use evenkeel_store::{Change, Deed, Noun};
+>>>>>>> api
 use evenkeel_vault::Profile;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -117,6 +130,19 @@ fn body<T>(outcome: Result<T, ServiceError>) -> Result<T, ErrorBody> {
     outcome.map_err(|error| error.to_body())
 }
 
+/// What a change means to those who listen, where it means anything to them.
+fn happened(change: &Change) -> Option<Happened> {
+    match (change.noun, change.deed) {
+        // With a message its conversation has changed, and is told of by itself.
+        (Noun::Conversation, _) if change.id.is_empty() => Some(Happened::Much),
+        (Noun::Conversation, _) => change.id.parse().ok().map(Happened::Session),
+        (Noun::Message, Deed::Made) => change.id.parse().ok().map(Happened::MessageMade),
+        (Noun::Message, Deed::Changed) => change.id.parse().ok().map(Happened::MessageChanged),
+        (Noun::Message, Deed::Gone) => change.id.parse().ok().map(Happened::MessageGone),
+        _ => None,
+    }
+}
+
 #[async_trait]
 impl App for Service {
     fn vault(&self) -> AppVault {
@@ -131,23 +157,43 @@ impl App for Service {
         Arc::new(Desk::new(self.clone(), Face::App))
     }
 
-    fn conversations_changed(&self) -> broadcast::Receiver<ConversationId> {
+    fn happenings(&self) -> broadcast::Receiver<Happened> {
         let (told, heard) = broadcast::channel(256);
-        let mut changes = self.changes();
+        let (mut changes, mut operations) = (self.changes(), self.operations_recorded());
         tokio::spawn(async move {
             loop {
-                let change = tokio::select! {
+                let happened = tokio::select! {
                     // Whoever listened has gone.
                     () = told.closed() => return,
-                    change = next(&mut changes) => change,
+                    change = changes.recv() => change.map(|change| happened(&change)),
+                    operation = operations.recv() => operation.map(|operation| Some(Happened::Operation(operation))),
                 };
-                let Some(change) = change else { return };
-                if let (Noun::Conversation, Ok(id)) = (change.noun, change.id.parse()) {
-                    let _ = told.send(id);
+                match happened {
+                    Ok(Some(happened)) => drop(told.send(happened)),
+                    Ok(None) => {}
+                    Err(RecvError::Lagged(count)) => drop(told.send(Happened::Missed(count))),
+                    Err(RecvError::Closed) => return,
                 }
             }
         });
         heard
+    }
+
+    async fn session_part(&self, query: SessionQuery) -> Result<Option<SessionPart>, ErrorBody> {
+        body(self.session_part_told(query).await)
+    }
+
+    async fn sessions_there(&self, query: SessionsShown, ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ErrorBody> {
+        body(self.sessions_there_of(query, ids).await)
+    }
+
+    async fn message(&self, id: MessageId) -> Result<Option<Message>, ErrorBody> {
+        body(self.message_told(id).await)
+    }
+
+    async fn deleted_message_place(&self, id: MessageId) -> Result<Option<(ConversationId, ContextId)>, ErrorBody> {
+        let read = async { self.session()?.read(move |r| r.deleted_message_place(id)).await };
+        body(read.await)
     }
 
     async fn sessions(&self, query: SessionsShown) -> Result<Sessions, ErrorBody> {

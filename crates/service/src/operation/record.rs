@@ -39,6 +39,11 @@ impl Opened {
         self.draft.conversation_id
     }
 
+    /// Whether the tool did what it was called for, as far as it says so.
+    pub(super) fn is_success(&self) -> bool {
+        self.failure.is_none() && self.draft.error.is_none()
+    }
+
     /// Takes out of all texts what is not to be stored.
     pub(super) fn redacted(self, redactor: Option<&Redactor>) -> Self {
         let Some(redactor) = redactor else { return self };

@@ -29,7 +29,7 @@ impl Service {
         if stored != before && session.swap_settings(&before, stored) {
             self.engines().set_idle(idle_time(&session.settings()));
             // Who has read them at the first news has read the old ones.
-            let _ = self.0.changes.send(Change { noun: Noun::Settings, id: "settings".to_owned() });
+            let _ = self.0.changes.send(Change::of(Noun::Settings, "settings"));
         }
         Ok(true)
     }

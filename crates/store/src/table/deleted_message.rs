@@ -7,9 +7,9 @@
 use super::message::message;
 use super::tree::Node;
 use crate::column::{bytes, id, maybe_id};
-use crate::{Noun, ReadHandle, StoreError, WriteHandle};
+use crate::{Deed, Noun, ReadHandle, StoreError, WriteHandle};
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{ConversationId, Message, MessageId};
+use evenkeel_domain::{ContextId, ConversationId, Message, MessageId};
 use rusqlite::params;
 
 /// What is the same in both tables.
@@ -38,6 +38,15 @@ struct Lost {
 }
 
 impl ReadHandle<'_> {
+    /// The conversation of a message that was deleted and can still be brought back, and the context that it was of.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn deleted_message_place(&self, message_id: MessageId) -> Result<Option<(ConversationId, ContextId)>, StoreError> {
+        let sql = "SELECT conversation_id, context_id FROM deleted_messages WHERE id = ?1";
+        self.one(sql, [bytes(message_id.uuid())], |row| Ok((id(row, 0)?, id(row, 1)?)))
+    }
+
     /// Number of messages that were deleted before a time and can still be brought back.
     ///
     /// # Errors
@@ -160,7 +169,7 @@ impl WriteHandle<'_> {
             self.execute(sql, (conversation, id, parent))?;
         }
         self.execute("DELETE FROM messages WHERE id = ?1", [id])?;
-        self.changed(Noun::Message, message_id);
+        self.became(Noun::Message, message_id, Deed::Gone);
         self.changed(Noun::Conversation, node.conversation_id);
         Ok(())
     }
@@ -193,7 +202,7 @@ impl WriteHandle<'_> {
         self.execute(SHIFT_BELOW, (conversation, id, 1))?;
         self.execute("UPDATE conversations SET message_count = message_count + 1 WHERE id = ?1", [conversation])?;
         self.show_restored(message_id, lost.conversation_id)?;
-        self.changed(Noun::Message, message_id);
+        self.became(Noun::Message, message_id, Deed::Made);
         self.changed(Noun::Conversation, lost.conversation_id);
         self.message(message_id)?.ok_or_else(|| StoreError::defect("a restored message is not there"))
     }

@@ -2,7 +2,7 @@
 
 use super::feedback::vote;
 use crate::column::{bytes, id, json, maybe_id, maybe_revision, model, of_model, time, variant};
-use crate::{Noun, ReadHandle, StoreError, WriteHandle};
+use crate::{Deed, Noun, ReadHandle, StoreError, WriteHandle};
 use chrono::DateTime;
 use evenkeel_domain::{Citation, ConversationId, Message, MessageId, MessageStatus, Role, TokenCount, Usage};
 use rusqlite::types::ValueRef;
@@ -201,7 +201,7 @@ impl WriteHandle<'_> {
             return Err(self.explain_refusal(error, &message)?);
         }
         self.delete_draft(message.id)?;
-        self.changed(Noun::Message, message.id);
+        self.became(Noun::Message, message.id, Deed::Made);
         self.changed(Noun::Conversation, message.conversation_id);
         message.sibling_ids = self.children(message.conversation_id, message.parent_id)?;
         message.vote = None;

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     ContextId, Conversation, ConversationId, ConversationsShown, Message, MessageId, MessageQuery, MessageSelection,
 };
+use uuid::Uuid;
 
 /// The conversations of `?1`, or only `?2`; none from the trash, and none in which another context spoke that is not
 /// among `?3`, or is local only where that is NULL: what the others said there was made from its words.
@@ -110,6 +111,10 @@ impl ReadHandle<'_> {
 
 /// The ids as an array of hex digits, for `json_each`.
 pub(super) fn of_contexts(ids: Option<&[ContextId]>) -> Result<Option<String>, StoreError> {
-    let hex = |id: &ContextId| id.uuid().simple().to_string();
-    ids.map(|ids| of_json(&ids.iter().map(hex).collect::<Vec<_>>())).transpose()
+    ids.map(|ids| of_ids(ids.iter().map(|id| id.uuid()))).transpose()
+}
+
+/// The same of ids of any kind.
+pub(super) fn of_ids(ids: impl Iterator<Item = Uuid>) -> Result<String, StoreError> {
+    of_json(&ids.map(|id| id.simple().to_string()).collect::<Vec<_>>())
 }

@@ -1,10 +1,13 @@
 //! Conversations as other programs list them over HTTP.
 
 use super::conversation::{conversation, select_conversations};
-use super::message_page::of_contexts;
+use super::message::{message, message_columns};
+use super::message_page::{of_contexts, of_ids};
 use crate::column::{bytes, id};
 use crate::{ReadHandle, StoreError, WriteHandle, state_key};
-use evenkeel_domain::{ContextId, NamedSession, SessionSummary, Sessions, SessionsShown};
+use evenkeel_domain::{
+    ContextId, ConversationId, Message, NamedSession, SessionPart, SessionQuery, SessionSummary, Sessions, SessionsShown,
+};
 
 /// Characters of what a session began with.
 const BEGINNING: u32 = 2_000;
@@ -37,13 +40,73 @@ impl ReadHandle<'_> {
         Ok(Sessions { page, total: u32::try_from(total).unwrap_or(u32::MAX), messages })
     }
 
+    /// A part of a session; `None` where it is not there for the program.
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn session_part(&self, query: &SessionQuery) -> Result<Option<SessionPart>, StoreError> {
+        let (contexts, among) = (of_contexts(Some(&query.contexts))?, of_contexts(query.among.as_deref())?);
+        let within = bytes(query.id.uuid());
+        let sql = concat!(select_conversations!("WHERE "), seen!(), "AND v.id = ?3");
+        let Some(conversation) = self.one(sql, (&contexts, &among, within), conversation)? else { return Ok(None) };
+        // The keys alone are sorted; the texts are read for one page.
+        let sql = if query.newest_first {
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM messages m WHERE m.key IN (SELECT key FROM messages WHERE conversation_id = ?1 \
+                 ORDER BY key DESC LIMIT ?2 OFFSET ?3) ORDER BY m.key DESC"
+            )
+        } else {
+            concat!(
+                "SELECT ",
+                message_columns!(),
+                " FROM messages m WHERE m.key IN (SELECT key FROM messages WHERE conversation_id = ?1 \
+                 ORDER BY key LIMIT ?2 OFFSET ?3) ORDER BY m.key"
+            )
+        };
+        let messages: Vec<Message> = self.all(sql, (within, query.limit, query.offset), message)?;
+        let total = self.number("SELECT count(*) FROM messages WHERE conversation_id = ?1", [within])?;
+        let cited = messages.iter().flat_map(|message| &message.citations).map(|citation| citation.conversation_id);
+        let cited = self.sessions_there(&query.contexts, query.among.as_deref(), cited)?;
+        let agents = self.repliers(query.id)?;
+        let total = u32::try_from(total).unwrap_or(u32::MAX);
+        Ok(Some(SessionPart { conversation, messages, total, agents, cited }))
+    }
+
+    /// Of some conversations those that are there for a program, as in [`SessionsShown`].
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn sessions_there(
+        &self,
+        contexts: &[ContextId],
+        among: Option<&[ContextId]>,
+        ids: impl Iterator<Item = ConversationId>,
+    ) -> Result<Vec<ConversationId>, StoreError> {
+        let mut wanted: Vec<_> = ids.map(ConversationId::uuid).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (contexts, among) = (of_contexts(Some(contexts))?, of_contexts(among)?);
+        let sql =
+            concat!("SELECT v.id FROM conversations v WHERE ", seen!(), "AND v.id IN (SELECT unhex (value) FROM json_each (?3))");
+        self.all(sql, (contexts, among, of_ids(wanted.into_iter())?), |row| id(row, 0))
+    }
+
+    fn repliers(&self, conversation: ConversationId) -> Result<Vec<ContextId>, StoreError> {
+        let sql = "SELECT context_id FROM messages WHERE conversation_id = ?1 AND role = 'assistant' \
+                   GROUP BY context_id ORDER BY min(key)";
+        self.all(sql, [bytes(conversation.uuid())], |row| id(row, 0))
+    }
+
     fn summed_up(&self, conversation: evenkeel_domain::Conversation) -> Result<SessionSummary, StoreError> {
         let within = bytes(conversation.id.uuid());
         let sql = "SELECT substr(content, 1, ?2) FROM messages WHERE conversation_id = ?1 ORDER BY key LIMIT 1";
         let query = self.one(sql, (within, BEGINNING), |row| Ok(row.get(0)?))?.unwrap_or_default();
-        let sql = "SELECT context_id FROM messages WHERE conversation_id = ?1 AND role = 'assistant' \
-                   GROUP BY context_id ORDER BY min(key)";
-        let agents = self.all(sql, [within], |row| id::<ContextId>(row, 0))?;
+        let agents = self.repliers(conversation.id)?;
         Ok(SessionSummary { conversation, query, agents })
     }
 

@@ -3,7 +3,7 @@
 use crate::durability::child;
 use crate::room::{KEY, Room, at, conversation, conversation_id, furnish, message, message_id};
 use evenkeel_domain::ErrorCode;
-use evenkeel_store::{Change, Noun, Store, StoreError};
+use evenkeel_store::{Change, Deed, Noun, Store, StoreError};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex, mpsc};
@@ -83,13 +83,15 @@ fn changes_are_told_once_and_only_after_the_commit() {
         })
         .unwrap();
     let told: Vec<Change> = receiver.try_iter().collect();
-    let conversation = Change { noun: Noun::Conversation, id: conversation_id(1).to_string() };
-    let of = |number| Change { noun: Noun::Message, id: message_id(number).to_string() };
+    let conversation = Change::of(Noun::Conversation, conversation_id(1));
+    let of = |number| Change { deed: Deed::Made, ..Change::of(Noun::Message, message_id(number)) };
     assert_eq!(told, [of(1), conversation, of(2)]);
-    assert_eq!(
-        serde_json::to_string(&Change { noun: Noun::ModelFile, id: "a".into() }).unwrap(),
-        r#"{"noun":"modelFile","id":"a"}"#
-    );
+    assert_eq!(serde_json::to_string(&Change::of(Noun::ModelFile, "a")).unwrap(), r#"{"noun":"modelFile","id":"a"}"#);
+
+    room.store.write(|write| write.delete_message(message_id(2), at(700))).unwrap();
+    room.store.write(|write| write.restore_message(message_id(2))).unwrap();
+    let deeds = receiver.try_iter().filter(|change| change.noun == Noun::Message).map(|change| change.deed);
+    assert_eq!(deeds.collect::<Vec<_>>(), [Deed::Gone, Deed::Made]);
 
     room.store
         .write(|write| {
@@ -109,8 +111,8 @@ fn many_changes_of_one_write_are_told_as_one() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&told);
     let _subscription = room.store.subscribe(move |change| kept.lock().unwrap().push(change.clone()));
-    let conversation = |number| Change { noun: Noun::Conversation, id: conversation_id(number).to_string() };
-    let all = |noun| Change { noun, id: String::new() };
+    let conversation = |number| Change::of(Noun::Conversation, conversation_id(number));
+    let all = |noun| Change::of(noun, "");
     let write = |messages: std::ops::Range<u64>| {
         let mut messages = messages;
         room.store.write(|write| messages.try_for_each(|number| write.insert_message(message(number, None)).map(drop))).unwrap();
