@@ -5,6 +5,7 @@ use crate::mcp::{Program, eras, until};
 use crate::support::World;
 use evenkeel_domain::*;
 use evenkeel_service::{UnlockMethod, VaultState};
+use evenkeel_store::state_key;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -159,6 +160,19 @@ async fn a_port_that_is_taken_is_told_in_the_settings_and_another_one_can_be_cho
     drop(taken);
     let status = world.service.server_save(ServerSettings { enabled: true, port }).await.unwrap();
     assert_eq!((status.address, status.error), (Some(format!("http://127.0.0.1:{port}")), None));
+    world.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_whose_token_does_not_open_can_be_turned_off_and_gets_another_one() {
+    let world = World::new().await;
+    world.door().await;
+    world.store().write(|w| w.put_app_state(state_key::SERVER_TOKEN, "00")).unwrap();
+    assert!(world.service.server_token().await.is_err());
+    let off = world.service.server_save(ServerSettings { enabled: false, port: 0 }).await.unwrap();
+    assert_eq!((off.address, off.error), (None, None));
+    let token = world.service.server_renew_token().await.unwrap();
+    assert_eq!(world.door().await.token, *token);
     world.service.shutdown().await;
 }
 

@@ -49,6 +49,10 @@ async fn provider(world: &World) {
 
 /// An answer that asks for tools.
 pub fn calls(wanted: &[(&str, Value)]) -> Answer {
+    Answer::stream(vec![asked_for(wanted)])
+}
+
+fn asked_for(wanted: &[(&str, Value)]) -> Piece {
     let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"index": at, "id": format!("call-{at}"), "type": "function", "function": function})
@@ -56,7 +60,7 @@ pub fn calls(wanted: &[(&str, Value)]) -> Answer {
     let wanted: Vec<Value> = wanted.iter().enumerate().map(call).collect();
     let asked = json!({"choices": [{"delta": {"tool_calls": wanted}}]});
     let over = json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]});
-    Answer::stream(vec![Piece::Bytes(format!("data: {asked}\n\ndata: {over}\n\ndata: [DONE]\n\n"))])
+    Piece::Bytes(format!("data: {asked}\n\ndata: {over}\n\ndata: [DONE]\n\n"))
 }
 
 fn new_message(context: ContextId, conversation: Option<ConversationId>, text: &str) -> SendRequest {
@@ -65,6 +69,16 @@ fn new_message(context: ContextId, conversation: Option<ConversationId>, text: &
 
 /// Says something in a window; each question is answered so.
 async fn say(world: &World, request: SendRequest, answer: ToolAnswer) -> Vec<ChatEvent> {
+    say_while(world, request, answer, async |_: &ChatEvent| {}).await
+}
+
+/// The same, with something that is done at its events.
+async fn say_while(
+    world: &World,
+    request: SendRequest,
+    answer: ToolAnswer,
+    mut at: impl AsyncFnMut(&ChatEvent),
+) -> Vec<ChatEvent> {
     let (heard, mut events) = mpsc::unbounded_channel();
     let service = world.service.clone();
     let sending = tokio::spawn(async move { service.chat_send_in_window(request, move |event| drop(heard.send(event))).await });
@@ -73,6 +87,7 @@ async fn say(world: &World, request: SendRequest, answer: ToolAnswer) -> Vec<Cha
         if let ChatEvent::ToolQuestion { call, .. } = &event {
             world.service.tool_answer(call.id.clone(), answer).await.unwrap();
         }
+        at(&event).await;
         all.push(event);
     }
     sending.await.unwrap().unwrap();
@@ -267,6 +282,138 @@ async fn a_tool_that_was_stopped_with_its_reply_is_in_the_record() {
     let [kept] = &world.service.operation_recent(OperationQuery::new(conversation.unwrap())).await.unwrap()[..] else { panic!() };
     assert_eq!((kept.tool_name.as_str(), &kept.arguments), ("remember", &json!({"what": "for ever"})));
     assert_eq!(kept.error.as_ref().unwrap().code, ErrorCode::ToolFailed);
+}
+
+/// A server with one tool, which can take for ever, and a companion that uses it.
+async fn with_thoughts(world: &World) -> (ToolServerView, Context) {
+    provider(world).await;
+    let wording = world.dir.path().join("wording.txt");
+    std::fs::write(&wording, "Keeps a thought.").unwrap();
+    let view = server(world, vec![program("changing.mjs"), wording.display().to_string()], &[]).await;
+    let context = companion(world, &view).await;
+    (view, context)
+}
+
+fn changed(view: &ToolServerView) -> ToolServerDraft {
+    let ToolServer { id, name, transport, .. } = view.server.clone();
+    ToolServerDraft { id: Some(id), name, transport, env: None, token: None }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_removed_or_changed_ends_the_call_that_is_under_way() {
+    let world = World::new().await;
+    let (view, context) = with_thoughts(&world).await;
+    let env = Some(BTreeMap::from([("NOTES".to_owned(), "x".to_owned())]));
+    for change in [Some(ToolServerDraft { env, ..changed(&view) }), None] {
+        world.server.push(calls(&[("remember", json!({"what": "for ever"}))]));
+        world.server.push(Answer::reply(&["It was stopped."]));
+        let events = say_while(&world, new_message(context.id, None, "Remember."), ToolAnswer::Once, async |event| {
+            if !matches!(event, ChatEvent::ToolBegan { .. }) {
+                return;
+            }
+            // It is with the server by then.
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            match &change {
+                Some(draft) => drop(world.service.tool_server_save(draft.clone()).await.unwrap()),
+                None => world.service.tool_server_delete(view.server.id).await.unwrap(),
+            }
+        })
+        .await;
+        let [(ToolEnd::Failed, reason)] = ends(&events)[..] else { panic!("{events:?}") };
+        assert!(reason.contains("removed or changed by the user"), "{reason}");
+        assert!(told(&world)[0].contains(reason), "{:?}", told(&world));
+        let query = OperationQuery::new(started(&events).0.id);
+        let [kept] = &world.service.operation_recent(query).await.unwrap()[..] else { panic!() };
+        assert_eq!(kept.error.as_ref().map(|error| (error.code, error.message.as_str())), Some((ErrorCode::ToolFailed, reason)));
+        assert_eq!(ended(&events).0.unwrap().content, "It was stopped.");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_only_named_otherwise_goes_on() {
+    let world = World::new().await;
+    let (view, context) = with_thoughts(&world).await;
+    world.server.push(calls(&[("remember", json!({"what": "tea"}))]));
+    world.server.push(Answer::reply(&["It is kept."]));
+    let events = say_while(&world, new_message(context.id, None, "Remember."), ToolAnswer::Always, async |event| {
+        if matches!(event, ChatEvent::ToolBegan { .. }) {
+            let draft = ToolServerDraft { name: "Thoughts".into(), ..changed(&view) };
+            world.service.tool_server_save(draft).await.unwrap();
+        }
+    })
+    .await;
+    assert_eq!(ends(&events), [(ToolEnd::Done, "kept tea")]);
+    let known = world.service.tool_server_list().await.unwrap().remove(0);
+    assert_eq!((known.server.name.as_str(), known.rules), ("Thoughts", vec![ToolRule::Allowed]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_names_of_tools_mean_the_same_until_a_turn_ends() {
+    let world = World::new().await;
+    let (one, context) = with_thoughts(&world).await;
+    let wording = world.dir.path().join("wording.txt");
+    let two = server(&world, vec![program("changing.mjs"), wording.display().to_string()], &[]).await;
+    let choice = |view: &ToolServerView| ToolChoice { server_id: view.server.id, tool: "remember".into() };
+    let chosen = world.service.context_tools_set(context.id, vec![choice(&one), choice(&two)]).await.unwrap();
+    // The model is told of the first as "remember" and of the second as "remember_2". Then the first one goes.
+    world.server.push(Answer::stream(vec![Piece::Gate, asked_for(&[("remember", json!({"what": "tea"}))])]));
+    world.server.push(Answer::reply(&["It is gone."]));
+    let events = say_while(&world, new_message(context.id, None, "Remember."), ToolAnswer::Once, async |event| {
+        if matches!(event, ChatEvent::Started { .. }) {
+            world.service.tool_server_delete(chosen[0].server_id).await.unwrap();
+            world.server.release();
+        }
+    })
+    .await;
+    assert_eq!(questions(&events).len(), 0, "the other server's tool is not what was asked for");
+    assert_eq!(ends(&events), [(ToolEnd::Failed, "Notes has no tool remember here any more. It was not run.")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_asks_for_too_much_at_once_gets_sixteen_calls_and_is_told() {
+    let world = World::new().await;
+    let (_, context) = with_thoughts(&world).await;
+    let wanted: Vec<_> = (0..18).map(|number| ("remember", json!({"what": number.to_string()}))).collect();
+    world.server.push(calls(&wanted));
+    world.server.push(Answer::reply(&["Sixteen are kept."]));
+    let events = say(&world, new_message(context.id, None, "Remember all."), ToolAnswer::Conversation).await;
+    let ends = ends(&events);
+    assert_eq!(ends.iter().filter(|(end, _)| *end == ToolEnd::Done).count(), 16);
+    assert!(
+        ends[16..].iter().all(|(end, text)| *end == ToolEnd::Failed && text.starts_with("too many calls at once")),
+        "{ends:?}"
+    );
+    let results = told(&world);
+    assert_eq!((results.len(), ends.len()), (18, 18), "each call has its answer");
+    assert!(results[16..].iter().all(|result| result.contains("too many calls at once")), "{results:?}");
+    let query = OperationQuery { limit: 50, ..OperationQuery::new(started(&events).0.id) };
+    let recorded = world.service.operation_recent(query).await.unwrap();
+    let failed: Vec<_> = recorded.iter().filter_map(|one| one.error.as_ref()).map(|error| error.code).collect();
+    assert_eq!((recorded.len(), failed), (17, vec![ErrorCode::LimitReached]), "one record stands for all that were too many");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_secrets_do_not_open_can_be_renamed_given_them_anew_and_removed() {
+    let world = World::new().await;
+    let wording = world.dir.path().join("wording.txt");
+    std::fs::write(&wording, "Keeps a thought.").unwrap();
+    let view = server(&world, vec![program("changing.mjs"), wording.display().to_string()], &[("KEY", "k")]).await;
+    let id = view.server.id;
+    let spoil = || world.store().write(|w| w.set_tool_secrets(id, Some(b"no seal at all"), &["KEY".to_owned()], None)).unwrap();
+    spoil();
+    assert_eq!(world.service.tool_server_list().await.unwrap().len(), 1);
+    let failed = world.service.tool_server_test(id).await.unwrap_err().to_body();
+    assert_eq!(failed.code, ErrorCode::ToolFailed);
+    assert!(failed.message.contains("enter it again"), "{failed:?}");
+    let named = world.service.tool_server_save(ToolServerDraft { name: "Thoughts".into(), ..changed(&view) }).await.unwrap();
+    assert_eq!((named.server.name.as_str(), &named.server.env_names[..]), ("Thoughts", &["KEY".to_owned()][..]));
+    let env = Some(BTreeMap::from([("OTHER".to_owned(), "o".to_owned())]));
+    let saved = world.service.tool_server_save(ToolServerDraft { env, ..changed(&view) }).await.unwrap();
+    assert_eq!(saved.server.env_names, ["OTHER"]);
+    assert_eq!(world.service.tool_server_test(id).await.unwrap().view.server.tools.len(), 1);
+    spoil();
+    world.service.tool_server_delete(id).await.unwrap();
+    assert_eq!(world.service.tool_server_list().await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -211,6 +211,8 @@ journey('conversations: statistics and export', LIFE, {}, async (page) => {
   await talkMenu(page, 'A disagreement with my sister', 'export');
   await page.id('export-text').getByText('# A disagreement').waitFor();
   await page.shot('life-export');
+  await page.id('choice-text').check({ force: true });
+  await page.id('export-text').getByText('You:').waitFor();
   await page.id('choice-json').check({ force: true });
   await page.id('export-text').getByText('"conversation"').waitFor();
   await page.id('export-copy').click();

@@ -71,6 +71,91 @@ journey(
 );
 
 journey(
+  'a server is renamed at once, and its command changed once it was shown whole',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.evaluate(async () => {
+      const { fake } = globalThis;
+      const [{ server }] = await fake.toolServerList();
+      await fake.toolServerSave({ ...server, env: { NOTES_KEY: 'k' }, token: null });
+      await fake.toolRuleSet({ serverId: server.id, tool: 'write_file' }, 'allowed');
+    });
+    const known = () => page.evaluate(async () => (await globalThis.fake.toolServerList())[0]);
+    await settings(page);
+    await page.id('server-edit').click();
+    assert.equal(await page.id('server-name').inputValue(), 'Notes');
+    assert.equal(await page.id('server-env').count(), 0, 'what is secret is kept, and not shown');
+    await page.shot('tools-edit');
+    await page.id('server-name').fill('Thoughts');
+    await page.id('server-next').click();
+    await page.id('server-name').waitFor({ state: 'detached' });
+    await page.id('tool-server').getByText('Thoughts').waitFor();
+    const renamed = await known();
+    assert.deepEqual([renamed.server.envNames, renamed.rules], [['NOTES_KEY'], ['ask', 'allowed']]);
+
+    await page.id('server-edit').click();
+    await page.id('server-args').fill('-y\nserver-files\n/srv/My files');
+    await page.id('server-env').fill('OTHER_KEY=k');
+    await page.id('server-next').click();
+    const command = await page.id('server-command').innerText();
+    assert.equal(command, 'npx -y server-files "/srv/My files"');
+    assert.equal((await known()).place, renamed.place, 'nothing is changed before that');
+    await page.shot('tools-edit-shown');
+    await page.id('server-add').click();
+    await page.id('server-place').getByText('/srv/My files').waitFor();
+    const changed = await known();
+    assert.deepEqual([changed.server.envNames, changed.rules], [['OTHER_KEY'], ['ask', 'ask']]);
+  },
+);
+
+journey('the rounds of tools have a range', 'index.html?seed=life&pace=0', {}, async (page) => {
+  await settings(page);
+  for (const wrong of ['0', '33', '']) {
+    await page.id('tool-rounds').fill(wrong);
+    await page.id('tool-rounds').press('Tab');
+    await page.getByText('A whole number from 1 to 32.').waitFor();
+  }
+  await page.id('tool-rounds').fill('5');
+  await page.id('tool-rounds').press('Tab');
+  await page.waitForFunction(async () => (await globalThis.fake.settingsGet()).toolRounds === 5);
+});
+
+journey(
+  'long names and arguments stay within the window',
+  'index.html?seed=life&pace=0',
+  { width: 640, height: 780 },
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.evaluate(async () => {
+      const { fake } = globalThis;
+      const [{ server }] = await fake.toolServerList();
+      const transport = { ...server.transport, args: ['x'.repeat(2_000), '/srv'] };
+      const name = 'n'.repeat(120);
+      await fake.toolServerSave({ ...server, name, transport, env: null, token: null });
+    });
+    const fits = async () =>
+      assert.equal(
+        await page.evaluate(() => document.documentElement.scrollWidth > innerWidth),
+        false,
+      );
+    await ask(page);
+    await page.shot('tools-question-long');
+    await fits();
+    await page.id('tool-once').click();
+    await page.id('tool-use').click();
+    await page.id('tool-result').waitFor();
+    await fits();
+    await settings(page);
+    await fits();
+    await page.id('server-remove').click();
+    await page.shot('tools-long');
+    await fits();
+  },
+);
+
+journey(
   'a tool runs only when it is allowed, and closing the question denies',
   'index.html?seed=life&pace=0',
   {},

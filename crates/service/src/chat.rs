@@ -286,15 +286,8 @@ impl Service {
         if ending.calls.is_empty() || prompt.tools().is_empty() {
             return;
         }
-        let offered = match self.offered(session, &plan.chosen, &plan.context, plan.conversation.id).await {
-            Ok(offered) => offered,
-            Err(error) => {
-                (ending.status, ending.error) = (MessageStatus::Interrupted, Some(error.to_body()));
-                return;
-            }
-        };
         let (stop, sink) = (hearer.stop, hearer.sink);
-        let mut rounds = Rounds::new(session, (plan, prompt.clone()), ready, offered, hearer);
+        let mut rounds = Rounds::new(session, (plan, prompt.clone()), ready, hearer);
         while let Some(request) = self.next_round(&mut rounds, ending).await {
             let opened = tokio::select! {
                 opened = ready.model.stream(request) => Some(opened),

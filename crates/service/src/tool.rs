@@ -83,10 +83,12 @@ impl Service {
         session.read(|r| r.tool_servers()?.into_iter().map(|server| ToolServerView::read(r, server)).collect()).await
     }
 
-    /// Adds or changes a server of tools. What is secret of it is taken and never given back; one that runs is ended.
+    /// Adds or changes a server of tools. What is secret of it is taken and never given back; one that is reached in another
+    /// way from now on is ended, with the calls that are under way.
     ///
     /// # Errors
-    /// A field is outside its range, the address is refused, or what is secret would go to another place.
+    /// A field is outside its range, the address is refused, what is secret would go to another place, or a part of it is
+    /// to be kept that does not open.
     pub async fn tool_server_save(&self, draft: ToolServerDraft) -> Result<ToolServerView, ServiceError> {
         check(&draft)?;
         let session = self.session()?;
@@ -101,9 +103,16 @@ impl Service {
             return Err(ErrorBody::new(ErrorCode::LimitReached, message).with("limit", MOST_SERVERS).into());
         }
         let server = self.tool_server_of(&draft, before.as_ref());
+        let is_reached_as_before =
+            before.as_ref().is_some_and(|old| old.transport == draft.transport) && draft.env.is_none() && draft.token.is_none();
+        if is_reached_as_before {
+            let written = server.clone();
+            session.write(move |w| w.upsert_tool_server(&written)).await?;
+            return self.tool_server_view(server.id).await;
+        }
         let known = match &before {
-            Some(old) => reach::secrets(&session, old).await?,
-            None => Secrets::default(),
+            Some(old) if keeps_secrets(old, &draft) => reach::secrets(&session, old).await?,
+            _ => Secrets::default(),
         };
         let secrets = known.changed(draft.env, draft.token);
         let sealed = secrets.sealed(&session, &server)?;
@@ -117,7 +126,7 @@ impl Service {
         self.tool_server_view(server.id).await
     }
 
-    /// Removes a server of tools with all that was decided of it, and ends it.
+    /// Removes a server of tools with all that was decided of it, and ends it with the calls that are under way.
     ///
     /// # Errors
     /// There is no such server.
@@ -245,10 +254,14 @@ impl Service {
     }
 }
 
+/// Whether a part of what is stored as secret stays.
+fn keeps_secrets(old: &ToolServer, draft: &ToolServerDraft) -> bool {
+    (draft.env.is_none() && !old.env_names.is_empty()) || (draft.token.is_none() && old.token_hint.is_some())
+}
+
 /// What is secret of a server belongs to where it goes: to another command or address it goes only when entered again.
 fn check_change(old: &ToolServer, draft: &ToolServerDraft) -> Result<(), ServiceError> {
-    let keeps = (draft.env.is_none() && !old.env_names.is_empty()) || (draft.token.is_none() && old.token_hint.is_some());
-    if old.transport == draft.transport || !keeps {
+    if old.transport == draft.transport || !keeps_secrets(old, draft) {
         return Ok(());
     }
     let range = "as it was, since stored secrets belong to it; to use another one, enter them again";

@@ -46,6 +46,12 @@ pub enum ToolError {
         /// Why, in its words.
         reason: String,
     },
+    /// It was stopped while it was asked.
+    #[error("{server} was removed or changed by the user while it was asked, and stopped; whether it did its work is not known")]
+    Stopped {
+        /// Its name.
+        server: String,
+    },
 }
 
 impl ToolError {
@@ -58,6 +64,7 @@ impl ToolError {
             Self::NoServer { server, reason } | Self::Ended { server, reason } | Self::Refused { server, reason } => {
                 body.with("server", server).with("reason", reason)
             }
+            Self::Stopped { server } => body.with("server", server),
             Self::TooSlow { server, limit } => body.with("server", server).with("seconds", limit.as_secs()),
         }
     }

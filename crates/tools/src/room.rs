@@ -14,10 +14,11 @@ use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use secrecy::ExposeSecret;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex as Turn;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 /// Time that a server has to start and to say what it is: the first start of one may have to be downloaded.
 const START_LIMIT: Duration = Duration::from_secs(120);
@@ -51,12 +52,17 @@ struct Live {
 
 type Slot = Arc<Turn<Option<Arc<Live>>>>;
 type Key = (ToolServerId, Option<ContextId>);
-type Slots = HashMap<Key, Slot>;
+
+#[derive(Default)]
+struct Held {
+    slots: HashMap<Key, Slot>,
+    stopping: HashMap<ToolServerId, CancellationToken>,
+}
 
 /// The servers that run. Clones are the same room; dropping the last one ends them all.
 #[derive(Clone, Default)]
 pub struct ToolRoom {
-    slots: Arc<Mutex<Slots>>,
+    held: Arc<Mutex<Held>>,
 }
 
 impl ToolRoom {
@@ -65,20 +71,22 @@ impl ToolRoom {
     /// # Errors
     /// It cannot be started or reached, or does not answer as it should.
     pub async fn tools(&self, server: &Server) -> Result<Listing, ToolError> {
-        let live = self.live(server).await?;
-        let listed = timeout(LIST_LIMIT, listed(live.service.peer())).await;
-        match listed {
-            Err(_) => Err(ToolError::TooSlow { server: server.name.clone(), limit: LIST_LIMIT }),
-            Ok(Err(error)) => Err(live.error(&error)),
-            Ok(Ok(listing)) => Ok(listing),
-        }
+        let listed = async {
+            let live = self.live(server).await?;
+            match timeout(LIST_LIMIT, listed(live.service.peer())).await {
+                Err(_) => Err(ToolError::TooSlow { server: server.name.clone(), limit: LIST_LIMIT }),
+                Ok(Err(error)) => Err(live.error(&error)),
+                Ok(Ok(listing)) => Ok(listing),
+            }
+        };
+        server.asked(listed).await
     }
 
     /// Calls a tool. Dropping the future cancels the call, and the server is told.
     ///
     /// # Errors
-    /// The server cannot be reached, refuses, or takes longer than `limit`. That the tool itself failed is no error here:
-    /// [`Outcome::is_error`].
+    /// The server cannot be reached, refuses, is stopped, or takes longer than `limit`. That the tool itself failed is no
+    /// error here: [`Outcome::is_error`].
     pub async fn call(
         &self,
         server: &Server,
@@ -86,41 +94,56 @@ impl ToolRoom {
         arguments: Map<String, Value>,
         limit: Duration,
     ) -> Result<Outcome, ToolError> {
-        let live = self.live(server).await?;
-        let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let called = timeout(limit, live.service.peer().call_tool(request)).await;
-        live.touch();
-        match called {
-            Err(_) => Err(ToolError::TooSlow { server: server.name.clone(), limit }),
-            Ok(Err(error)) => Err(live.error(&error)),
-            Ok(Ok(result)) => Ok(Outcome::of(&result)),
-        }
+        let called = async {
+            let live = self.live(server).await?;
+            let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+            let called = timeout(limit, live.service.peer().call_tool(request)).await;
+            live.touch();
+            match called {
+                Err(_) => Err(ToolError::TooSlow { server: server.name.clone(), limit }),
+                Ok(Err(error)) => Err(live.error(&error)),
+                Ok(Ok(result)) => Ok(Outcome::of(&result)),
+            }
+        };
+        server.asked(called).await
     }
 
-    /// Ends a server; calls of it that are under way fail.
+    /// Cancelled when a server is stopped the next time. Whoever takes it before reading how the server is reached misses
+    /// no change of that.
+    #[must_use]
+    pub fn stopping(&self, id: ToolServerId) -> CancellationToken {
+        self.lock().stopping.entry(id).or_default().clone()
+    }
+
+    /// Ends a server with all that it is doing; whoever waits for that is told.
     pub fn stop(&self, id: ToolServerId) {
-        self.lock().retain(|(other, _), _| *other != id);
+        let mut held = self.lock();
+        held.slots.retain(|(other, _), _| *other != id);
+        if let Some(stopped) = held.stopping.remove(&id) {
+            stopped.cancel();
+        }
     }
 
     /// Ends every server.
     pub fn stop_all(&self) {
-        drop(std::mem::take(&mut *self.lock()));
+        let held = std::mem::take(&mut *self.lock());
+        held.stopping.values().for_each(CancellationToken::cancel);
     }
 
     /// How many servers run or are being started.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.lock().len()
+        self.lock().slots.len()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Slots> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The server as it runs; one that has ended, or was started in another way, is started anew.
     async fn live(&self, server: &Server) -> Result<Arc<Live>, ToolError> {
         let key = (server.id, server.behalf);
-        let slot = self.lock().entry(key).or_default().clone();
+        let slot = self.lock().slots.entry(key).or_default().clone();
         // Whoever comes while it is being started waits for that.
         let mut slot = slot.lock().await;
         if let Some(live) = slot.as_ref().filter(|live| !live.is_over() && live.server.is_same(server)) {
@@ -135,14 +158,14 @@ impl ToolRoom {
     }
 
     fn end_when_idle(&self, key: Key, live: &Arc<Live>) {
-        let (slots, live) = (Arc::downgrade(&self.slots), Arc::downgrade(live));
+        let (held, live) = (Arc::downgrade(&self.held), Arc::downgrade(live));
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(IDLE / 2).await;
-                let (Some(slots), Some(live)) = (slots.upgrade(), live.upgrade()) else { return };
+                let (Some(held), Some(live)) = (held.upgrade(), live.upgrade()) else { return };
                 // One that is being used is held by its user beside the room and this task.
                 if live.idle() >= IDLE && Arc::strong_count(&live) <= 2 {
-                    drop(slots.lock().unwrap_or_else(PoisonError::into_inner).remove(&key));
+                    drop(held.lock().unwrap_or_else(PoisonError::into_inner).slots.remove(&key));
                     return;
                 }
             }

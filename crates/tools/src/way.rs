@@ -1,10 +1,11 @@
 //! How a server is reached.
 
-use crate::Exchange;
+use crate::{Exchange, ToolError};
 use evenkeel_domain::{ContextId, ToolServerId};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// A server, ready to be reached.
 #[derive(Clone)]
@@ -17,6 +18,8 @@ pub struct Server {
     pub behalf: Option<ContextId>,
     /// How it is reached.
     pub way: Way,
+    /// Cancelled when it is stopped: [`ToolRoom::stopping`](crate::ToolRoom::stopping), from before its way was read.
+    pub stopped: CancellationToken,
 }
 
 /// The way to a server.
@@ -47,6 +50,15 @@ pub struct Program {
 }
 
 impl Server {
+    /// What it is asked, for as long as it is not stopped.
+    pub(crate) async fn asked<T>(&self, work: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
+        tokio::select! {
+            biased;
+            () = self.stopped.cancelled() => Err(ToolError::Stopped { server: self.name.clone() }),
+            answer = work => answer,
+        }
+    }
+
     /// Whether a server that was started as `other` serves for this one as well.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.way, &other.way) {

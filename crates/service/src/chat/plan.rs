@@ -3,7 +3,7 @@
 use super::found::{Found, Past};
 use super::memory::{Branch, summary_of};
 use super::strategy::Wished;
-use super::tools::spare;
+use super::tools::{Offered, spare};
 use super::wording::{self, Worded};
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     asks_embedder: bool,
     /// Whether somebody is there to be asked.
     pub is_attended: bool,
+    /// The tools of the prompt: what their names mean stays the same until the turn ends.
+    pub(super) offered: Offered,
     pub prompt: Prompt,
     /// Where the text was typed, and the text as it was typed.
     pub typed: Option<(DraftKey, String)>,
@@ -57,6 +59,8 @@ pub(crate) struct Question<'a> {
     recalls: bool,
     /// Whether a model that compares meanings may be asked for that.
     asks_embedder: bool,
+    /// The tools that the model is told of; `None` = those that it has now.
+    offered: Option<&'a Offered>,
 }
 
 /// A message that is only looked at: nothing is stored, and no model is called.
@@ -95,7 +99,8 @@ impl<'a> Question<'a> {
         text: &'a str,
     ) -> Self {
         let ((context, revision), (conversation, parent)) = (parties, place);
-        Self { context, revision, chosen, conversation, parent, asked: None, text, recalls: true, asks_embedder: true }
+        let (asked, offered) = (None, None);
+        Self { context, revision, chosen, conversation, parent, asked, text, recalls: true, asks_embedder: true, offered }
     }
 
     /// One that nothing is said in yet, and nothing is looked for.
@@ -142,11 +147,12 @@ impl Service {
         let conversation = found.conversation.unwrap_or_else(|| self.begun(found.home.id, &text));
         let (id, parent) = (conversation.id, found.parent);
         let (parties, place) = ((&found.context, &found.revision), (id, parent));
-        let question = Question { asks_embedder, ..Question::new(parties, &chosen, place, &text) };
+        let offered = self.offered(&session, &chosen, &found.context, id).await?;
+        let question = Question { asks_embedder, offered: Some(&offered), ..Question::new(parties, &chosen, place, &text) };
         let mut prompt = self.prompt_after(&session, &question, found.past).await;
         // Only here is the provider waited for before the message is stored: a refusal for a guess would be worse.
         if refused_for_size(&prompt) && self.window_told(&mut chosen).await {
-            let question = Question { asks_embedder, ..Question::new(parties, &chosen, place, &text) };
+            let question = Question { asks_embedder, offered: Some(&offered), ..Question::new(parties, &chosen, place, &text) };
             prompt = self.prompt(&session, &question).await;
         }
         let prompt = prompt?;
@@ -162,6 +168,7 @@ impl Service {
             is_new_message,
             asks_embedder,
             is_attended,
+            offered,
             prompt,
             typed,
         })
@@ -286,6 +293,10 @@ impl Service {
         // What was read may reach further back than what the model was chosen for.
         self.check_kept_here(session, question.chosen, past.contexts_beside(&[question.context.id])).await?;
         let wished = self.strategy_of(session, question.context, (question.conversation, question.parent), &past.memory).await?;
+        let tools = match question.offered {
+            Some(offered) => offered.schemas.clone(),
+            None => self.offered(session, question.chosen, question.context, question.conversation).await?.schemas,
+        };
         let mut material = Material {
             past: &past,
             wished: &wished,
@@ -293,7 +304,7 @@ impl Service {
             follow_up: &follow_up,
             unwanted: unwanted.as_ref(),
             recalled: Recalled::default(),
-            tools: self.offered(session, question.chosen, question.context, question.conversation).await?.schemas,
+            tools,
         };
         let prompt = self.build(session, question, &material)?;
         if !question.recalls || !question.context.memory.recall.on {
@@ -374,9 +385,12 @@ impl Service {
         let asked = &plan.user_message;
         let place = (plan.conversation.id, asked.parent_id);
         let parties = (&plan.context, &plan.revision);
-        let asks_embedder = plan.asks_embedder;
-        let question =
-            Question { asked: Some(asked.id), asks_embedder, ..Question::new(parties, &plan.chosen, place, &asked.content) };
+        let question = Question {
+            asked: Some(asked.id),
+            asks_embedder: plan.asks_embedder,
+            offered: Some(&plan.offered),
+            ..Question::new(parties, &plan.chosen, place, &asked.content)
+        };
         self.prompt(session, &question).await
     }
 

@@ -47,9 +47,12 @@ impl Service {
     /// Turns the server on or off, or moves it to another port; connections end with that.
     ///
     /// # Errors
-    /// The vault is locked or cannot be written. That a port is taken is told by the status.
+    /// The vault is locked or cannot be written, or it is turned on and its token does not open. That a port is taken is
+    /// told by the status.
     pub async fn server_save(&self, settings: ServerSettings) -> Result<ServerStatus, ServiceError> {
-        self.server_token().await?;
+        if settings.enabled {
+            self.server_token().await?;
+        }
         let text = serde_json::to_string(&settings).map_err(|error| ServiceError::internal("keeping the settings", &error))?;
         self.session()?.write(move |w| w.put_app_state(state_key::SERVER, &text)).await?;
         self.serve_as_set().await?;
@@ -115,17 +118,17 @@ impl Service {
         // Read in turn: what was read before another change would undo it.
         let mut http = self.0.ways_in.http().await;
         let set = self.session()?.read(settings).await?;
-        let token = TokenDigest::of(&self.server_token().await?);
-        if self.0.ways_in.is_ended() || (set.enabled && http.serves(set, &token)) || (!set.enabled && http.door.is_none()) {
+        // One that is off needs no token, also where the stored one does not open.
+        let token = if set.enabled { Some(TokenDigest::of(&self.server_token().await?)) } else { None };
+        let is_as_set = token.as_ref().map_or(http.door.is_none(), |token| http.serves(set, token));
+        if self.0.ways_in.is_ended() || is_as_set {
             return Ok(());
         }
         if let Some(door) = http.door.take() {
             door.close().await;
         }
         *http = Http::default();
-        if !set.enabled {
-            return Ok(());
-        }
+        let Some(token) = token else { return Ok(()) };
         match HttpDoor::open(Arc::new(self.clone()), HttpOptions { port: set.port, token: token.clone() }).await {
             Ok(door) => *http = Http { door: Some(door), set: Some((set, token)), error: None },
             Err(error) => http.error = Some(told(&error, set.port)),

@@ -3,10 +3,10 @@
 use crate::session::Session;
 use crate::{Service, ServiceError};
 use async_trait::async_trait;
-use evenkeel_domain::{ContextId, ErrorBody, ProviderLocality, RequestPurpose, ToolServer, ToolTransport};
+use evenkeel_domain::{ContextId, ErrorBody, ErrorCode, ProviderLocality, RequestPurpose, ToolServer, ToolTransport};
 use evenkeel_provider::{Answer, Call, HttpClient};
 use evenkeel_store::{StoreError, WriteHandle};
-use evenkeel_tools::{Asked, Exchange, Given, Method, Program, Server, Way};
+use evenkeel_tools::{Asked, Exchange, Given, Method, Program, Server, ToolError, Way};
 use futures::stream;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -68,10 +68,20 @@ impl Secrets {
 }
 
 /// What is secret of a stored server.
+///
+/// # Errors
+/// The server is no longer what it was, or what is stored does not open.
 pub(super) async fn secrets(session: &Session, server: &ToolServer) -> Result<Secrets, ServiceError> {
     let id = server.id;
-    let Some(sealed) = session.read(move |r| r.sealed_tool_secrets(id)).await? else { return Ok(Secrets::default()) };
-    let plain = evenkeel_vault::open(&session.secrets, &bound(session.vault_id, server), &sealed)?;
+    let (now, sealed) = session.read(move |r| Ok((r.tool_server(id)?, r.sealed_tool_secrets(id)?))).await?;
+    if now.is_none_or(|now| now.transport != server.transport) {
+        return Err(ToolError::Stopped { server: server.name.clone() }.into());
+    }
+    let Some(sealed) = sealed else { return Ok(Secrets::default()) };
+    let plain = evenkeel_vault::open(&session.secrets, &bound(session.vault_id, server), &sealed).map_err(|_| {
+        let message = "what is secret of this server does not open; enter it again in Settings, Tools";
+        ErrorBody::new(ErrorCode::ToolFailed, message).with("server", &server.name)
+    })?;
     serde_json::from_slice(&plain).map_err(|error| ServiceError::internal("reading a server's secrets", &error))
 }
 
@@ -103,7 +113,7 @@ impl Service {
         server: &ToolServer,
         context: Option<ContextId>,
     ) -> Result<Server, ServiceError> {
-        let session = self.session()?;
+        let (stopped, session) = (self.tool_room().stopping(server.id), self.session()?);
         let mut secrets = secrets(&session, server).await?;
         let way = match &server.transport {
             ToolTransport::Stdio { command, args } => {
@@ -122,7 +132,7 @@ impl Service {
         };
         // The journal says for whom a request was made, which a shared connection could not tell.
         let behalf = context.filter(|_| matches!(way, Way::Http { .. }));
-        Ok(Server { id: server.id, name: server.name.clone(), behalf, way })
+        Ok(Server { id: server.id, name: server.name.clone(), behalf, way, stopped })
     }
 }
 

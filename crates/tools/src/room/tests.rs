@@ -11,7 +11,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 fn server(way: Way) -> Server {
-    Server { id: ToolServerId::from_parts(DateTime::UNIX_EPOCH, [1; 10]), name: "Notes".into(), behalf: None, way }
+    let id = ToolServerId::from_parts(DateTime::UNIX_EPOCH, [1; 10]);
+    Server { id, name: "Notes".into(), behalf: None, way, stopped: CancellationToken::new() }
 }
 
 fn shell(script: &str) -> Server {
@@ -103,6 +104,53 @@ async fn a_program_that_is_no_server_is_told_by_its_end_and_its_last_words() {
     assert!(reason.ends_with("no such folder"), "{reason}");
     let missing = server(Way::Process(Program { command: "no-such-program-here".into(), args: vec![], env: BTreeMap::new() }));
     assert!(matches!(room.tools(&missing).await, Err(ToolError::Start { .. })));
+}
+
+/// A server that never answers a call. It and what it has started hold the pipe open that it is given.
+#[cfg(unix)]
+const SILENT: &str = r#"
+exec 3>"$1"
+sleep 600 &
+while read -r line; do
+    id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+    case "$line" in
+    *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"silent","version":"1"}}}\n' "$id" ;;
+    *'"tools/call"'*) echo called >&3 ;;
+    *'"id":'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}\n' "$id" ;;
+    esac
+done
+"#;
+
+#[cfg(unix)]
+#[tokio::test]
+async fn stopping_a_server_ends_the_calls_that_are_under_way_with_all_its_processes() {
+    use std::io::{BufRead, BufReader};
+
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (room, mut server) = (ToolRoom::default(), shell(SILENT));
+    let Way::Process(program) = &mut server.way else { unreachable!() };
+    program.args.extend(["sh".to_owned(), pipe.display().to_string()]);
+    server.stopped = room.stopping(server.id);
+    let calling = {
+        let (room, server) = (room.clone(), server.clone());
+        tokio::spawn(async move { room.call(&server, "wait", Map::new(), Duration::from_secs(600)).await })
+    };
+    let (told, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    let reading = std::thread::spawn(move || {
+        let pipe = BufReader::new(std::fs::File::open(pipe).unwrap());
+        pipe.lines().for_each(|line| drop(told.send(line.unwrap())));
+    });
+    assert_eq!(lines.recv().await.as_deref(), Some("called"));
+    room.stop(server.id);
+    assert!(matches!(calling.await.unwrap(), Err(ToolError::Stopped { .. })));
+    // The pipe is open for as long as anybody of the group lives.
+    assert_eq!(lines.recv().await, None);
+    reading.join().unwrap();
+    let late = room.call(&server, "wait", Map::new(), Duration::from_secs(600)).await;
+    assert!(matches!(late, Err(ToolError::Stopped { .. })), "what was read before it was stopped starts nothing");
+    assert_eq!(room.count(), 0);
 }
 
 #[cfg(unix)]

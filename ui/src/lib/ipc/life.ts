@@ -147,7 +147,7 @@ export interface ConversationStatistics {
   completionTokens: number;
 }
 
-export type ExportFormat = 'markdown' | 'json';
+export type ExportFormat = 'markdown' | 'json' | 'text';
 
 /** What a text in the composer is for: a conversation, or the next one with a context. */
 export type DraftKey = { conversation: string } | { context: string };

@@ -21,8 +21,10 @@ export type {
   ToolAnswer,
   ToolChoice,
   ToolRule,
+  ToolServer,
   ToolServerDraft,
   ToolServerView,
+  ToolTransport,
   ToolUse,
 } from '../ipc/tools';
 export type {

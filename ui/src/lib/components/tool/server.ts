@@ -1,21 +1,28 @@
 /** The form of a server of tools. */
-import type { ToolServerDraft } from '$lib/state/types';
+import type { ToolServer, ToolServerDraft, ToolTransport } from '$lib/state/types';
 
 export interface ServerForm {
   name: string;
   kind: 'stdio' | 'http';
-  /** The program. */
-  command: string;
+  program: string;
   /** Its arguments, one a line. */
   args: string;
   /** Variables as `NAME=value`, one a line. */
   env: string;
   url: string;
   token: string;
+  /** What is stored as secret stays, as long as the server is reached as before. */
+  keeps: boolean;
 }
 
-export function blankForm(): ServerForm {
-  return { name: '', kind: 'stdio', command: '', args: '', env: '', url: '', token: '' };
+/** The form as it is opened; what is secret of a server is not in it. */
+export function formOf(server: ToolServer | null): ServerForm {
+  const blank = { name: '', kind: 'stdio' as const, program: '', args: '', env: '', url: '' };
+  const form = { ...blank, token: '', keeps: true };
+  if (server === null) return form;
+  const { name, transport } = server;
+  if (transport.kind === 'http') return { ...form, name, kind: 'http', url: transport.url };
+  return { ...form, name, program: transport.command, args: transport.args.join('\n') };
 }
 
 const lines = (text: string): string[] =>
@@ -24,27 +31,40 @@ const lines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** What is added. An argument may have spaces: each stands on a line of its own. */
-export function draftOf(form: ServerForm): ToolServerDraft {
-  const isProgram = form.kind === 'stdio';
+/** An argument may have spaces: each stands on a line of its own. */
+function transportOf(form: ServerForm): ToolTransport {
+  if (form.kind === 'http') return { kind: 'http', url: form.url.trim() };
+  return { kind: 'stdio', command: form.program.trim(), args: lines(form.args) };
+}
+
+/** Whether a server has secrets that can stay: they belong to the way in which it is reached. */
+export function canKeep(form: ServerForm, server: ToolServer | null): boolean {
+  if (server === null || placeOf(transportOf(form)) !== placeOf(server.transport)) return false;
+  return form.kind === 'stdio' ? server.envNames.length > 0 : server.tokenHint !== null;
+}
+
+/** What is added, or changed of a server. */
+export function draftOf(form: ServerForm, server: ToolServer | null = null): ToolServerDraft {
+  const isKept = form.keeps && canKeep(form, server);
   const pairs = lines(form.env).map((line): [string, string] => {
     const at = line.indexOf('=');
     return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1)];
   });
-  const [url, token] = [form.url.trim(), form.token.trim()];
+  const env = form.kind === 'stdio' && !isKept ? Object.fromEntries(pairs) : {};
+  const token = form.kind === 'http' && !isKept ? form.token.trim() : '';
+  const keepsEnv = (form.kind === 'stdio' && isKept) || (server?.envNames.length ?? 0) === 0;
+  const keepsToken = (form.kind === 'http' && isKept) || (server?.tokenHint ?? null) === null;
   return {
-    id: null,
+    id: server?.id ?? null,
     name: form.name.trim(),
-    transport: isProgram
-      ? { kind: 'stdio', command: form.command.trim(), args: lines(form.args) }
-      : { kind: 'http', url },
-    env: isProgram && pairs.length > 0 ? Object.fromEntries(pairs) : null,
-    token: !isProgram && token !== '' ? token : null,
+    transport: transportOf(form),
+    env: Object.keys(env).length === 0 && keepsEnv ? null : env,
+    token: token === '' && keepsToken ? null : token,
   };
 }
 
 /** The whole command, each part as it will be given to the program; or the address. */
-export function placeOf({ transport }: ToolServerDraft): string {
+export function placeOf(transport: ToolTransport): string {
   if (transport.kind === 'http') return transport.url;
   const isPlain = /^[\p{L}\p{N}\-_./:=@%+,]+$/u;
   return [transport.command, ...transport.args]
@@ -52,7 +72,7 @@ export function placeOf({ transport }: ToolServerDraft): string {
     .join(' ');
 }
 
-/** Whether there is enough to be added. */
+/** Whether there is enough to be stored. */
 export function isWhole(draft: ToolServerDraft): boolean {
   const { transport } = draft;
   const place = transport.kind === 'stdio' ? transport.command : transport.url;

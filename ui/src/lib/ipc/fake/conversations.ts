@@ -259,7 +259,8 @@ function exported(world: World, id: string, format: ExportFormat): string {
   if (format === 'json') return JSON.stringify({ conversation, messages }, null, 2);
   const said = messages.map((message) => {
     const who = message.role === 'user' ? 'You' : world.context(message.contextId).name;
-    return `**${who}**\n\n${message.content}`;
+    return format === 'text' ? `${who}:\n${message.content}` : `**${who}**\n\n${message.content}`;
   });
+  if (format === 'text') return `${conversation.title}\n\n${said.join('\n\n')}\n`;
   return `# ${conversation.title}\n\n${said.join('\n\n---\n\n')}\n`;
 }

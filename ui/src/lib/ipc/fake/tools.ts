@@ -44,21 +44,24 @@ export class FakeTools {
 
   add(name: string, transport: ToolTransport, tools: ToolServer['tools'] = []): ToolServer {
     this.made += 1;
-    const isHere =
-      transport.kind === 'stdio' || /^https?:\/\/(localhost|127\.)/.test(transport.url);
     const server: ToolServer = {
       id: `server-${this.made}`,
       name,
       transport,
       envNames: [],
       tokenHint: null,
-      locality: isHere ? 'local' : 'remote',
+      locality: localityOf(transport),
       tools,
       listedAt: tools.length > 0 ? new Date().toISOString() : null,
       createdAt: new Date().toISOString(),
     };
     this.servers.push(server);
     return server;
+  }
+
+  /** What is reached in another way has other tools. */
+  forgetRules(serverId: string): void {
+    for (const key of this.rules.keys()) if (key.startsWith(`${serverId}/`)) this.rules.delete(key);
   }
 
   answer(id: string, answer: ToolAnswer): void {
@@ -73,7 +76,7 @@ export class FakeTools {
   async play(onEvent: (event: ToolEvent) => void): Promise<string> {
     const call: ToolUse = {
       id: `call-${this.answers.length + 1}`,
-      server: 'Notes',
+      server: this.servers[0]?.name ?? 'Notes',
       tool: 'write_file',
       arguments: '{"path":"/home/ada/My notes/plan.md","content":"# Plan\\n\\nSleep on it."}',
     };
@@ -100,6 +103,11 @@ export class FakeTools {
   }
 }
 
+function localityOf(transport: ToolTransport): ToolServer['locality'] {
+  const isHere = transport.kind === 'stdio' || /^https?:\/\/(localhost|127\.)/.test(transport.url);
+  return isHere ? 'local' : 'remote';
+}
+
 export function placeOf(transport: ToolTransport): string {
   if (transport.kind === 'http') return transport.url;
   const quoted = (part: string): string =>
@@ -124,7 +132,8 @@ export function toolCalls(world: World, open: Open): ToolBackend {
     toolServerSave: ({ id, name, transport, env, token }) =>
       open(() => {
         const server = id === null ? tools.add(name, transport) : find(id);
-        Object.assign(server, { name, transport });
+        if (placeOf(server.transport) !== placeOf(transport)) tools.forgetRules(server.id);
+        Object.assign(server, { name, transport, locality: localityOf(transport) });
         if (env !== null) server.envNames = Object.keys(env);
         if (token !== null) server.tokenHint = token === '' ? null : token.slice(-4);
         return view(server);
