@@ -9,7 +9,6 @@ use evenkeel_mcp::Companions;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-<<<<<<< HEAD
 /// Where the vault of the running app stands, for other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppVault {
@@ -19,7 +18,8 @@ pub enum AppVault {
     Opening,
     /// Not open, and not before the user opens it in the window.
     Locked,
-=======
+}
+
 /// What happened in the vault, by whichever face. Who is told of it reads what it may know.
 #[derive(Debug, Clone)]
 pub enum Happened {
@@ -37,7 +37,6 @@ pub enum Happened {
     Much,
     /// So much happened that the listener has not heard of.
     Missed(u64),
->>>>>>> api
 }
 
 /// The running app.

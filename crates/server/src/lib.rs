@@ -11,10 +11,6 @@ mod http;
 pub mod local;
 
 pub use api::openapi;
-<<<<<<< HEAD
-pub use app::{App, AppVault};
-=======
-pub use app::{App, Happened};
->>>>>>> api
+pub use app::{App, AppVault, Happened};
 pub use error::ServerError;
 pub use http::{HttpDoor, HttpOptions, TokenDigest};

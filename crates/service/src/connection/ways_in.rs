@@ -1,11 +1,7 @@
 //! The ways in to the running app: which stand open, and their end.
 
 use super::companions::{Desk, Face};
-<<<<<<< HEAD
-use crate::{Service, ServiceError, VaultState, next};
-=======
-use crate::{Service, ServiceError};
->>>>>>> api
+use crate::{Service, ServiceError, VaultState};
 use async_trait::async_trait;
 use evenkeel_domain::{
     ContextId, Conversation, ConversationId, ErrorBody, Message, MessageId, NamedSession, ServerSettings, SessionPart,
@@ -13,13 +9,8 @@ use evenkeel_domain::{
 };
 use evenkeel_mcp::Companions;
 use evenkeel_server::local::{AppStream, Listener, connect, serve};
-<<<<<<< HEAD
-use evenkeel_server::{App, AppVault, HttpDoor, ServerError, TokenDigest};
-use evenkeel_store::Noun;
-=======
-use evenkeel_server::{App, Happened, HttpDoor, ServerError, TokenDigest};
+use evenkeel_server::{App, AppVault, Happened, HttpDoor, ServerError, TokenDigest};
 use evenkeel_store::{Change, Deed, Noun};
->>>>>>> api
 use evenkeel_vault::Profile;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
