@@ -87,7 +87,7 @@ impl Exchange {
             agent_id: self.agent.as_ref().map(|agent| agent.id),
         };
         let speaking = companions.clone();
-        let sending = tokio::spawn(async move { speaking.chat(turn, send).await });
+        let sending = tokio::spawn(async move { speaking.chat(turn, None, send).await });
         let mut waiting = Waiting { companions, conversation: None };
         let (mut care, mut ended) = (None, None);
         while let Some(event) = events.recv().await {
