@@ -28,6 +28,7 @@ mod mcp;
 mod mcp_http;
 mod mcp_own;
 mod mcp_process;
+mod mcp_sampling;
 mod memory;
 mod model_files;
 mod network;

@@ -42,6 +42,8 @@ journey(
     const code = page.locator('[data-connection="Visual Studio Code"]');
     await code.getByRole('switch').first().click();
     assert.equal((await granted(page, 'Visual Studio Code')).mayChat, true);
+    await code.getByTestId('choice-program').check({ force: true });
+    assert.equal((await granted(page, 'Visual Studio Code')).usesSampling, true);
     await code.getByTestId('choice-chosen').check({ force: true });
     await code.getByTestId('connection-context').first().check();
     const { contexts, mayChange } = await granted(page, 'Visual Studio Code');

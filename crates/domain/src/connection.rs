@@ -15,6 +15,8 @@ pub struct ConnectionGrant {
     pub may_change: bool,
     /// It may send messages, which are answered by the context's own model.
     pub may_chat: bool,
+    /// Its messages are answered by its own model instead (MCP sampling), where it lends one.
+    pub uses_sampling: bool,
     /// Only these contexts, at most 1,000; `None` = every one that is not local only.
     pub contexts: Option<Vec<ContextId>>,
 }

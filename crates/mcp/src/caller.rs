@@ -52,6 +52,11 @@ impl Caller {
         &self.name
     }
 
+    /// Whether its own model is to reply.
+    pub(crate) fn lends_model(&self) -> bool {
+        self.grant.uses_sampling
+    }
+
     /// Refuses to change anything where that was not allowed.
     ///
     /// # Errors

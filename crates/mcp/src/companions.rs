@@ -1,5 +1,6 @@
 //! What the server asks of the app. It knows nothing of how the app does it.
 
+use crate::Sampler;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
@@ -9,6 +10,7 @@ use evenkeel_domain::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::sync::Arc;
 use tokio::sync::{broadcast, mpsc};
 
 /// What a context that is made from a preset has different from it.
@@ -167,11 +169,17 @@ pub trait Companions: Send + Sync + 'static {
     /// A reply is being written in one of them.
     async fn clear(&self, query: ConversationsShown) -> Result<u32, ErrorBody>;
 
-    /// Sends a message, and tells what happens until the reply is stored. Dropping the call does not stop the reply.
+    /// Sends a message, and tells what happens until the reply is stored. Dropping the call does not stop the reply. The
+    /// reply comes from `lent` where there is one, else from the context's model.
     ///
     /// # Errors
     /// The message cannot be sent as it is; nothing was stored then.
-    async fn chat(&self, turn: Turn, events: mpsc::UnboundedSender<ChatEvent>) -> Result<(), ErrorBody>;
+    async fn chat(
+        &self,
+        turn: Turn,
+        lent: Option<Arc<dyn Sampler>>,
+        events: mpsc::UnboundedSender<ChatEvent>,
+    ) -> Result<(), ErrorBody>;
 
     /// Stops the reply of a conversation; what had arrived is kept.
     async fn stop(&self, conversation: ConversationId);

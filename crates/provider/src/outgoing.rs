@@ -3,7 +3,7 @@
 use crate::endpoint::Endpoint;
 use crate::http::address;
 use crate::wire::openai::LimitField;
-use crate::wire::{anthropic, ollama, openai};
+use crate::wire::{anthropic, ollama, openai, sampling};
 use crate::{ChatRequest, ProviderError, Report};
 use bytes::Bytes;
 use evenkeel_domain::ProviderKind;
@@ -25,12 +25,14 @@ pub struct Outgoing {
     pub body: Bytes,
 }
 
-/// The exact bytes that a provider of this kind is sent at this address.
+/// The exact bytes that a provider of this kind is sent at this address. One of [`sampling`] is no provider's, and has a form
+/// of its own.
 ///
 /// # Errors
 /// None in practice: a tool's schema that is no JSON cannot be built.
 pub fn body(kind: ProviderKind, address: &str, request: &ChatRequest) -> Result<Vec<u8>, serde_json::Error> {
     match kind {
+        _ if address.starts_with(sampling::SCHEME) => sampling::render(request),
         ProviderKind::OpenaiCompatible | ProviderKind::Engine => openai::render(request, limit_field(address)),
         ProviderKind::Anthropic => anthropic::render(request),
         ProviderKind::Ollama => ollama::render(request),

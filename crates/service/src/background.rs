@@ -3,7 +3,7 @@
 use crate::chat::wording::worded;
 use crate::model::{Chosen, Ready};
 use crate::{Service, ServiceError};
-use evenkeel_domain::{Context, ConversationId, ModelChoice, Role, WorkModel};
+use evenkeel_domain::{Context, ConversationId, ErrorBody, ErrorCode, ModelChoice, Role, WorkModel};
 use evenkeel_provider::{ChatMessage, ChatRequest, EndReason, ModelEvent, ProviderError};
 use futures::StreamExt;
 use serde_json::Value;
@@ -132,6 +132,7 @@ impl Service {
         context: &Context,
     ) -> Result<Chosen, ServiceError> {
         let choice = match wish {
+            None if answering.lent.is_some() => return Err(lent_for_a_reply()),
             None => return Ok(answering.clone()),
             Some(WorkModel::Name(model)) => ModelChoice { provider_id: answering.provider.id, model: model.clone() },
             Some(WorkModel::Choice(choice)) => choice.clone(),
@@ -141,6 +142,11 @@ impl Service {
         }
         self.chosen_model(&Context { model: Some(choice), ..context.clone() }).await
     }
+}
+
+fn lent_for_a_reply() -> ServiceError {
+    let message = "the model of a program is lent for a reply alone; name a model for this work in the companion's settings";
+    ErrorBody::new(ErrorCode::NoModel, message).into()
 }
 
 #[cfg(test)]

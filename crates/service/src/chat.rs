@@ -91,7 +91,7 @@ impl Service {
         request: SendRequest,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
-        self.chat_send_as(request, Manner { attended: false, reminds: true, trial: None }, sink).await
+        self.chat_send_as(request, Manner { reminds: true, ..Manner::default() }, sink).await
     }
 
     /// The same for a window, which asks the user whether a tool may run: [`ChatEvent::ToolQuestion`], answered by
@@ -104,7 +104,7 @@ impl Service {
         request: SendRequest,
         sink: impl Fn(ChatEvent) + Send + Sync + 'static,
     ) -> Result<(), ServiceError> {
-        self.chat_send_as(request, Manner { attended: true, reminds: true, trial: None }, sink).await
+        self.chat_send_as(request, Manner { attended: true, reminds: true, ..Manner::default() }, sink).await
     }
 
     /// The same in any manner; without [`Manner::reminds`], the persona is not called to mind near the end of the request,
@@ -210,6 +210,12 @@ impl Service {
         tokio::spawn(async move {
             if is_whole {
                 service.tell_strategy(&plan, &reply).await;
+            }
+            // A program lends its model for the reply alone, and no other one was sent what was said.
+            if plan.chosen.lent.is_some() {
+                return;
+            }
+            if is_whole {
                 service.give_title(plan.conversation.id).await;
             }
             let talked = Talked::of(plan, &reply, stops);
@@ -394,7 +400,7 @@ impl Service {
             reasoning: (!grown.reasoning.is_empty()).then_some(grown.reasoning),
             status,
             revision_id: Some(plan.revision.id.clone()),
-            model: Some(plan.chosen.choice.clone()),
+            model: Some(plan.chosen.answering()),
             usage: grown.usage,
             created_at: self.now(),
             sibling_ids: vec![id],

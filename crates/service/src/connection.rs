@@ -1,10 +1,12 @@
 //! Other programs that use the companions: what each may do, what it did, and the way in for them.
 
 mod companions;
+mod lent;
 mod server;
 mod session;
 mod ways_in;
 
+pub(crate) use lent::Lent;
 pub use server::ServerStatus;
 pub(crate) use server::reseal_token;
 pub(crate) use ways_in::WaysIn;

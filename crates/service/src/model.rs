@@ -15,6 +15,7 @@ pub(crate) use window::Windows;
 
 use crate::chat::found::first_local_only;
 use crate::chat::wording::before_sending;
+use crate::connection::Lent;
 use crate::provider::{KeyedProvider, keyed_provider};
 use crate::session::Session;
 use crate::{EngineNotice, ModelOffer, Service, ServiceError};
@@ -50,10 +51,12 @@ pub(crate) struct Chosen {
     pub counts_exactly: bool,
     /// A small model of the engine, which is asked in a form of its own.
     pub is_small: bool,
+    /// The model of a program that asks, in place of a provider's.
+    pub lent: Option<Arc<Lent>>,
     /// The engine's file.
-    file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     /// The provider's API key, still wrapped.
-    sealed_key: Option<Vec<u8>>,
+    pub sealed_key: Option<Vec<u8>>,
 }
 
 /// A model that can be called.
@@ -62,6 +65,8 @@ pub(crate) struct Ready {
     pub model_name: String,
     /// It is the built-in engine.
     pub is_engine: bool,
+    /// The program that lends it.
+    lender: Option<String>,
     /// What is taken out of texts before they are sent, where there is something.
     pub unwanted: Option<Redactor>,
     /// Keeps the engine from unloading while it is used.
@@ -69,8 +74,16 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Says of a broken connection to the engine what it means.
+    /// Says of a broken connection to the engine, and of a program that gives no reply, what it means.
     pub fn explain(&self, error: ErrorBody) -> ErrorBody {
+        if let Some(lender) = &self.lender {
+            let why = error.details.get("said").unwrap_or(&error.message);
+            let message = format!(
+                "{lender} gave no reply of its own model: {why}; ask again, or let its replies come from Evenkeel's models in \
+                 Settings, Connections"
+            );
+            return ErrorBody { message, ..error };
+        }
         let lost = matches!(error.code, ErrorCode::ProviderBrokenOff | ErrorCode::ProviderUnreachable);
         if !(self.is_engine && lost) {
             return error;
@@ -95,9 +108,16 @@ impl Chosen {
         self.file.is_some()
     }
 
-    /// Whether it can be told of tools. The built-in engine knows none; of a provider's models that is for the provider to say.
+    /// Whether it can be told of tools. The built-in engine and a program's model know none; of a provider's models that is for
+    /// the provider to say.
     pub fn calls_tools(&self) -> bool {
-        self.provider.kind != ProviderKind::Engine
+        self.provider.kind != ProviderKind::Engine && self.lent.is_none()
+    }
+
+    /// The model as it is kept with a reply: one that is lent has its name from the program's answer.
+    pub fn answering(&self) -> ModelChoice {
+        let named = self.lent.as_ref().and_then(|lent| lent.model());
+        named.map_or_else(|| self.choice.clone(), |model| ModelChoice { model: model.to_owned(), ..self.choice.clone() })
     }
 
     /// Whether what it is asked stays on this machine.
@@ -177,7 +197,8 @@ impl Service {
         let model_name = says.map_or_else(|| choice.model.clone(), |says| says.name);
         let counts_exactly = tokenizer::counts_by_o200k(&provider, &choice.model);
         let (window, window_is_guess) = (window.tokens, window.is_guess);
-        Ok(Chosen { counts_exactly, choice, model_name, provider, window, window_is_guess, is_small, file, sealed_key })
+        let lent = None;
+        Ok(Chosen { counts_exactly, choice, model_name, provider, window, window_is_guess, is_small, lent, file, sealed_key })
     }
 
     /// Makes the chosen model ready to write replies, or for what is done with the same model; starts the engine
@@ -213,13 +234,25 @@ impl Service {
     ) -> Result<Ready, ServiceError> {
         let http = self.http_for(Some(context.id), Some(purpose));
         let unwanted = before_sending(&*self.session()?);
+        if let Some(lent) = chosen.lent.clone() {
+            let lender = Some(lent.client().to_owned());
+            let model_name = chosen.model_name.clone();
+            return Ok(Ready { model: lent, model_name, is_engine: false, lender, unwanted, _in_use: None });
+        }
         let Some(engine) = engine else {
             let endpoint = self.keyed_endpoint(&chosen.provider, chosen.sealed_key.as_deref(), context.local_only)?;
             let model = connect(endpoint, http);
-            return Ok(Ready { model, model_name: chosen.choice.model.clone(), is_engine: false, unwanted, _in_use: None });
+            return Ok(Ready {
+                model,
+                model_name: chosen.choice.model.clone(),
+                is_engine: false,
+                lender: None,
+                unwanted,
+                _in_use: None,
+            });
         };
         let model = connect(engine_endpoint(&engine, &chosen.provider), http);
-        Ok(Ready { model, model_name: engine.model.clone(), is_engine: true, unwanted, _in_use: Some(engine.hold) })
+        Ok(Ready { model, model_name: engine.model.clone(), is_engine: true, lender: None, unwanted, _in_use: Some(engine.hold) })
     }
 
     /// The engine's models: the shipped one and the files that were added.

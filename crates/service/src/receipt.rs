@@ -6,7 +6,7 @@ use evenkeel_domain::{
     ErrorBody, ErrorCode, MessageId, Origin, Provider, ProviderKind, Receipt, ReceiptBlock, RequestText, Role, sha256_hex,
 };
 use evenkeel_prompt::{Rebuilt, labels_in, rebuilt, system_text, whole_anchor, without_labels};
-use evenkeel_provider::{Endpoint, body};
+use evenkeel_provider::{Endpoint, body, wire::sampling::SCHEME};
 use evenkeel_store::{ReadHandle, StoreError};
 
 /// A receipt with what became of the texts that it names.
@@ -91,7 +91,10 @@ impl Looked {
                 .map_err(|error| ServiceError::internal("rendering a request", &error))?;
             request.matches = sha256_hex(&bytes) == receipt.request_hash;
             request.body = String::from_utf8_lossy(&bytes).into_owned();
-            request.curl = endpoint(receipt, self.provider.as_ref()).curl(&receipt.address, &request.body);
+            // What went over a program's connection cannot be sent by a command.
+            if !receipt.address.starts_with(SCHEME) {
+                request.curl = endpoint(receipt, self.provider.as_ref()).curl(&receipt.address, &request.body);
+            }
         }
         Ok(request)
     }

@@ -3,6 +3,7 @@
 use crate::caller::Caller;
 use crate::companions::Turn;
 use crate::record::{ErrorRecord, MessageRecord, stamp};
+use crate::sampling;
 use evenkeel_domain::{
     AccessKind, CareCard, ChatEvent, Contact, Context, ConversationId, ErrorBody, ErrorCode, Message, MessageStatus, TokenMeter,
 };
@@ -164,6 +165,7 @@ struct Heard {
 pub(super) async fn chat(caller: &Caller, wish: ContextChat, mut watch: Watch) -> Result<ContextChatted, ErrorBody> {
     let context = caller.context(&wish.context_id).await?;
     caller.check_chat(context.id).await?;
+    let lent = sampling::lent(caller, &watch.peer)?;
     let conversation = match &wish.session_id {
         Some(id) => Some(caller.session(&context, id).await?),
         None => caller.newest(context.id).await?,
@@ -178,7 +180,7 @@ pub(super) async fn chat(caller: &Caller, wish: ContextChat, mut watch: Watch) -
     let (send, events) = mpsc::unbounded_channel();
     let companions = caller.companions.clone();
     // A task of its own: dropping it half-way would leave nobody to stop the reply.
-    let sending = tokio::spawn(async move { companions.chat(turn, send).await });
+    let sending = tokio::spawn(async move { companions.chat(turn, lent, send).await });
     let heard = follow(caller, events, &mut watch).await;
     match sending.await {
         Ok(Ok(())) => {}

@@ -83,7 +83,7 @@ impl Named {
                 "Talk to a context",
                 "Sends a message to a context and gives its reply, with the conversation so far as its memory. Goes on in \
                  the context's most recent conversation, or in the one that sessionId names. The reply comes from the \
-                 model that the user chose in Evenkeel. Progress is told while it grows, and cancelling stops it; what had \
+                 model that the user chose in Evenkeel, or from the program's own by sampling where the user wants that. Progress is told while it grows, and cancelling stops it; what had \
                  arrived is kept.",
                 schema::input::<chat::ContextChat>(),
                 schema::output::<chat::ContextChatted>(),

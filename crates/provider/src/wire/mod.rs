@@ -9,6 +9,7 @@ mod framing;
 pub mod ollama;
 pub mod openai;
 mod reader;
+pub mod sampling;
 
 pub use crate::refusal::Complaint;
 pub use reader::{ReadFault, ReadResult, StreamReader};

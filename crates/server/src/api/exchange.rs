@@ -83,7 +83,7 @@ impl Exchange {
         let exchange = Arc::new(self);
         let (send, events) = mpsc::unbounded_channel();
         let (companions, turn) = (exchange.asker.desk.companions.clone(), exchange.turn());
-        let sending = tokio::spawn(async move { companions.chat(turn, send).await });
+        let sending = tokio::spawn(async move { companions.chat(turn, None, send).await });
         let mut waiting = Waiting { exchange: exchange.clone(), events: Some(events), begun: None, is_named: false };
         let heard = waiting.heard(told).await?;
         let begun = waiting.begun;

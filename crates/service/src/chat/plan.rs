@@ -5,6 +5,7 @@ use super::memory::{Branch, summary_of};
 use super::strategy::Wished;
 use super::tools::{Offered, spare};
 use super::wording::{self, Worded};
+use crate::connection::Lent;
 use crate::missing::{full, in_trash};
 use crate::model::Chosen;
 use crate::recall::{Asked, Recalled, sent};
@@ -19,6 +20,7 @@ use evenkeel_prompt::{
     BuildInput, Builder, Calibrated, ContextProvider, Goals, HistoryMessage, O200k, Prompt, Redactor, TokenCounter,
     ToolDefinitions,
 };
+use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Everything that is decided before anything is written or sent.
@@ -70,6 +72,7 @@ pub(crate) struct Trial {
 }
 
 /// How an answer is wished for.
+#[derive(Default)]
 pub(crate) struct Manner {
     /// A window waits for it, and can ask the user something.
     pub attended: bool,
@@ -77,6 +80,8 @@ pub(crate) struct Manner {
     pub reminds: bool,
     /// It is only looked at.
     pub trial: Option<Trial>,
+    /// A model that answers in place of the context's own.
+    pub lent: Option<Arc<Lent>>,
 }
 
 /// What a prompt is built from.
@@ -129,7 +134,10 @@ impl Service {
         let mut found = self.found(&session, &request, known, manner.trial.and_then(|trial| trial.strategy)).await?;
         found.context.maintain_personality &= manner.reminds;
         self.check_found(&request, &found)?;
-        let mut chosen = self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?;
+        let mut chosen = match manner.lent {
+            Some(lent) => Chosen::lent(found.kept_here_by.as_deref(), &found.context, lent)?,
+            None => self.chosen_from(found.kept_here_by.as_deref(), found.choice, found.provider).await?,
+        };
         let (new_text, typed) = match request {
             SendRequest::New { context_id, conversation_id, text, .. } => {
                 let place = conversation_id.map_or(DraftKey::Context(context_id), DraftKey::Conversation);

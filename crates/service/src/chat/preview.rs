@@ -54,7 +54,7 @@ impl Service {
         let known = self.conversation_of(&request).await?;
         let session = self.session()?;
         let mut plan =
-            self.plan(request, known, Manner { attended: false, reminds: true, trial: Some(Trial { strategy }) }).await?;
+            self.plan(request, known, Manner { reminds: true, trial: Some(Trial { strategy }), ..Manner::default() }).await?;
         self.refit(&session, &mut plan).await?;
         preview(&plan)
     }

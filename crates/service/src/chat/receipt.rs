@@ -59,7 +59,7 @@ pub(super) fn receipt(plan: &Plan, ready: &Ready, prompt: &Prompt, reply_id: Mes
         created_at: prompt.built_at,
         revision_id: plan.revision.id.clone(),
         speaker: prompt.speaker.clone(),
-        model: chosen.choice.clone(),
+        model: chosen.answering(),
         model_name: request.model,
         provider_name: chosen.provider.name.clone(),
         provider_kind: chosen.provider.kind,

@@ -1,5 +1,6 @@
 //! The service as the MCP server sees it: each question is one call of a method that every face has.
 
+use super::lent::Lent;
 use crate::chat::Manner;
 use crate::chat::wording::{before_sending, worded};
 use crate::{PresetOverrides, Service, ServiceError, next};
@@ -10,9 +11,10 @@ use evenkeel_domain::{
     ConversationId, ConversationsShown, ErrorBody, Message, MessageQuery, MessageSelection, Operation, OperationQuery, Preset,
     PresetDraft, PresetId, PresetQuery, SendRequest, ToolUse,
 };
-use evenkeel_mcp::{Companions, Turn};
+use evenkeel_mcp::{Companions, Sampler, Turn};
 use evenkeel_prompt::Redactor;
 use evenkeel_store::Noun;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, broadcast, mpsc};
 use tokio::task::JoinHandle;
@@ -208,7 +210,12 @@ impl Companions for Desk {
         body(self.service.conversations_clear(query).await)
     }
 
-    async fn chat(&self, turn: Turn, events: mpsc::UnboundedSender<ChatEvent>) -> Result<(), ErrorBody> {
+    async fn chat(
+        &self,
+        turn: Turn,
+        lent: Option<Arc<dyn Sampler>>,
+        events: mpsc::UnboundedSender<ChatEvent>,
+    ) -> Result<(), ErrorBody> {
         let request = SendRequest::New {
             context_id: turn.context_id,
             conversation_id: turn.conversation_id,
@@ -232,11 +239,8 @@ impl Companions for Desk {
             };
             drop(events.send(event));
         };
-        body(
-            self.service
-                .chat_send_as(request, Manner { attended: false, reminds: turn.maintain_personality, trial: None }, heard)
-                .await,
-        )
+        let manner = Manner { reminds: turn.maintain_personality, lent: lent.map(Lent::new), ..Manner::default() };
+        body(self.service.chat_send_as(request, manner, heard).await)
     }
 
     async fn stop(&self, conversation: ConversationId) {

@@ -11,12 +11,18 @@ const CLIENTS: u32 = 200;
 /// Entries of the log that are kept.
 const LOG: u32 = 10_000;
 
-const SELECT: &str =
-    "SELECT name, version, is_blocked, may_change, may_chat, is_limited, first_seen_at, last_seen_at FROM mcp_clients";
+const SELECT: &str = "SELECT name, version, is_blocked, may_change, may_chat, is_limited, first_seen_at, last_seen_at, \
+     uses_sampling FROM mcp_clients";
 
 /// A row, and whether only named contexts are meant.
 fn connection(row: &Row<'_>) -> Result<(Connection, bool), StoreError> {
-    let grant = ConnectionGrant { is_blocked: row.get(2)?, may_change: row.get(3)?, may_chat: row.get(4)?, contexts: None };
+    let grant = ConnectionGrant {
+        is_blocked: row.get(2)?,
+        may_change: row.get(3)?,
+        may_chat: row.get(4)?,
+        uses_sampling: row.get(8)?,
+        contexts: None,
+    };
     let connection =
         Connection { name: row.get(0)?, version: row.get(1)?, grant, first_seen_at: time(row, 6)?, last_seen_at: time(row, 7)? };
     Ok((connection, row.get(5)?))
@@ -91,7 +97,8 @@ impl WriteHandle<'_> {
             (name, version, now.timestamp_millis()),
         )?;
         self.execute(
-            "DELETE FROM mcp_clients WHERE is_blocked = 0 AND may_change = 0 AND may_chat = 0 AND is_limited = 0 AND name IN (
+            "DELETE FROM mcp_clients WHERE is_blocked = 0 AND may_change = 0 AND may_chat = 0 AND is_limited = 0 AND uses_sampling = 0
+             AND name IN (
                  SELECT name FROM mcp_clients ORDER BY last_seen_at DESC, name LIMIT -1 OFFSET ?1)",
             [CLIENTS],
         )?;
@@ -107,8 +114,9 @@ impl WriteHandle<'_> {
         self.execute_on(
             Noun::Connection,
             &name,
-            "UPDATE mcp_clients SET is_blocked = ?2, may_change = ?3, may_chat = ?4, is_limited = ?5 WHERE name = ?1",
-            (name, grant.is_blocked, grant.may_change, grant.may_chat, grant.contexts.is_some()),
+            "UPDATE mcp_clients SET is_blocked = ?2, may_change = ?3, may_chat = ?4, is_limited = ?5, uses_sampling = ?6
+             WHERE name = ?1",
+            (name, grant.is_blocked, grant.may_change, grant.may_chat, grant.contexts.is_some(), grant.uses_sampling),
         )?;
         self.execute("DELETE FROM mcp_client_contexts WHERE client = ?1", [name])?;
         for context in grant.contexts.iter().flatten() {

@@ -29,7 +29,13 @@ fn a_new_program_may_only_read_and_what_is_decided_stays_when_it_comes_back() {
     see(&room, "Client", 1);
     let new = room.read(|read| read.connection("Client")).unwrap();
     assert_eq!((new.grant, new.first_seen_at, new.last_seen_at), (ConnectionGrant::default(), at(1), at(1)));
-    let grant = ConnectionGrant { is_blocked: false, may_change: true, may_chat: true, contexts: Some(vec![context_id(1)]) };
+    let grant = ConnectionGrant {
+        is_blocked: false,
+        may_change: true,
+        may_chat: true,
+        uses_sampling: true,
+        contexts: Some(vec![context_id(1)]),
+    };
     room.write(|write| write.set_connection_grant("Client", &grant));
     room.write(|write| write.see_connection("Client", "2.0", at(9)));
     let room = room.reopened();

@@ -951,6 +951,8 @@ export type ConnectionGrant_Deserialize = {
 	mayChange: boolean,
 	/**  It may send messages, which are answered by the context's own model. */
 	mayChat: boolean,
+	/**  Its messages are answered by its own model instead (MCP sampling), where it lends one. */
+	usesSampling: boolean,
 	/**  Only these contexts, at most 1,000; `None` = every one that is not local only. */
 	contexts?: ContextId[] | null,
 };
@@ -963,6 +965,8 @@ export type ConnectionGrant_Serialize = {
 	mayChange: boolean,
 	/**  It may send messages, which are answered by the context's own model. */
 	mayChat: boolean,
+	/**  Its messages are answered by its own model instead (MCP sampling), where it lends one. */
+	usesSampling: boolean,
 	/**  Only these contexts, at most 1,000; `None` = every one that is not local only. */
 	contexts: ContextId[] | null,
 };

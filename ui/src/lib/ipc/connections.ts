@@ -5,6 +5,8 @@ export interface ConnectionGrant {
   isBlocked: boolean;
   mayChange: boolean;
   mayChat: boolean;
+  /** Its messages are answered by its own model (MCP sampling), where it lends one. */
+  usesSampling: boolean;
   /** Only these companions; `null` = every one that is not local only. */
   contexts: string[] | null;
 }

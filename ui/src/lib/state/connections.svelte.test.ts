@@ -24,6 +24,7 @@ describe('other programs', () => {
       isBlocked: false,
       mayChange: false,
       mayChat: true,
+      usesSampling: false,
       contexts: ['c'],
     });
     expect(second?.grant.contexts).toBeNull();

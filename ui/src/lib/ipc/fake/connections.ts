@@ -41,7 +41,10 @@ export class FakeConnections {
 
   /** Two programs, one of which may talk. */
   seed(world: World): void {
-    const grant = { isBlocked: false, mayChange: false, mayChat: false, contexts: null };
+    const grant = {
+      ...{ isBlocked: false, mayChange: false, mayChat: false, usesSampling: false },
+      contexts: null,
+    };
     const [first] = world.contexts;
     this.list = [
       {
