@@ -95,8 +95,7 @@ export class App {
     this.tools = new Tools(backend);
     this.news = new News(this);
     this.quick = new QuickChat(this, backend);
-    this.chat.keepsDrafts = !isQuick;
-    this.settings.readsInfo = !isQuick;
+    this.chat.keepsDrafts = this.settings.readsInfo = !isQuick;
     this.chat.limit = () => this.settings.value.limits.messageBytes;
     this.chat.onTool = (opened, event) => tellOfQuestion(this, opened, event);
     this.chat.onUnstored = (error) => this.notices.fail(error, 'draft.unstored');
