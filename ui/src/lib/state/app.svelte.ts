@@ -3,6 +3,7 @@ import type { Backend, Unlisten } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
 import type { Context, ErrorBody, ModelChoice, VaultPhase } from '../ipc/types';
 import { Advice } from './advice.svelte';
+import { tellOfQuestion } from './asked';
 import { Chat } from './chat.svelte';
 import { Clock } from './clock.svelte';
 import { Connections } from './connections.svelte';
@@ -94,9 +95,9 @@ export class App {
     this.tools = new Tools(backend);
     this.news = new News(this);
     this.quick = new QuickChat(this, backend);
-    this.chat.keepsDrafts = !isQuick;
-    this.settings.readsInfo = !isQuick;
+    this.chat.keepsDrafts = this.settings.readsInfo = !isQuick;
     this.chat.limit = () => this.settings.value.limits.messageBytes;
+    this.chat.onTool = (opened, event) => tellOfQuestion(this, opened, event);
     this.chat.onUnstored = (error) => this.notices.fail(error, 'draft.unstored');
     // Each status counts: the first says no more than "opening" if another window came before.
     this.vault.onStatus = ({ state }) => (this.welcoming ||= FIRST_RUN.has(state));

@@ -1,4 +1,5 @@
 import type { Backend } from '../ipc/backend';
+import type { ToolEvent } from '../ipc/tools';
 import type { Conversation, ErrorBody } from '../ipc/types';
 import type { Gathered } from './changes';
 import { OpenConversation } from './conversation.svelte';
@@ -14,6 +15,8 @@ export class Chat {
   onBorn: (conversation: Conversation) => void = () => undefined;
   /** Told when something typed could not be stored. */
   onUnstored: (error: ErrorBody) => void = () => undefined;
+  /** Told what is told of tools in a conversation. */
+  onTool: (opened: OpenConversation, event: ToolEvent) => void = () => undefined;
   /** The largest message, in UTF-8 bytes. */
   limit: () => number = () => MESSAGE_BYTES;
   /** Drafts are kept in the vault; quick chat's text lives in its window only. */
@@ -94,6 +97,7 @@ export class Chat {
       this.alive.set(conversation.id, opened);
       this.onBorn(conversation);
     };
+    opened.onTool = (event) => this.onTool(opened, event);
     opened.limit = () => this.limit();
     opened.composer.onUnstored = (error) => this.onUnstored(error);
     this.alive.set(key, opened);

@@ -10,7 +10,7 @@ import type {
   SendRequest,
   TokenMeter,
 } from '../ipc/types';
-import type { ToolAnswer } from '../ipc/tools';
+import type { ToolAnswer, ToolEvent } from '../ipc/tools';
 import { Branch } from './branch.svelte';
 import { ComposerDraft } from './draft.svelte';
 import { Reply, type ShownUse } from './reply.svelte';
@@ -36,6 +36,8 @@ export class OpenConversation extends Branch {
   readonly composer: ComposerDraft;
   /** Told when the first message gave a new conversation its id. */
   onBorn: (conversation: Conversation) => void = () => undefined;
+  /** Told what is told of tools. */
+  onTool: (event: ToolEvent) => void = () => undefined;
   /** The largest message, in UTF-8 bytes. */
   limit: () => number = () => MESSAGE_BYTES;
   private meterTimer: ReturnType<typeof setTimeout> | null = null;
@@ -132,11 +134,8 @@ export class OpenConversation extends Branch {
 
   /** Answers whether a tool may run; a question that is over needs no answer. */
   async answerTool(answer: ToolAnswer): Promise<void> {
-    const { reply } = this;
-    const id = reply?.question?.call.id;
-    if (!reply || id === undefined) return;
-    reply.question = null;
-    await this.backend.toolAnswer(id, answer).catch(() => undefined);
+    const id = this.reply?.settle();
+    if (id !== undefined) await this.backend.toolAnswer(id, answer).catch(() => undefined);
   }
 
   async regenerate(messageId: string): Promise<boolean> {
@@ -177,7 +176,7 @@ export class OpenConversation extends Branch {
 
   private async run(request: SendRequest): Promise<boolean> {
     if (this.busy) return false;
-    const reply = new Reply(this.answererOf(request));
+    const reply = new Reply(this.answererOf(request), (event) => this.onTool(event));
     this.reply = reply;
     this.error = null;
     this.stopping = false;

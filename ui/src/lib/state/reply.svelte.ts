@@ -21,12 +21,14 @@ export class Reply {
   question = $state.raw<Extract<ToolEvent, { kind: 'toolQuestion' }> | null>(null);
   /** The context that writes it. */
   readonly agentId: string;
+  private readonly onTool: (event: ToolEvent) => void;
   private waitingText = '';
   private waitingReasoning = '';
   private scheduled = false;
 
-  constructor(agentId: string) {
+  constructor(agentId: string, onTool: (event: ToolEvent) => void = () => undefined) {
     this.agentId = agentId;
+    this.onTool = onTool;
   }
 
   append(delta: string): void {
@@ -41,6 +43,7 @@ export class Reply {
 
   /** Notes what is told of a tool. */
   tool(event: ToolEvent): void {
+    this.onTool(event);
     if (event.kind === 'toolQuestion') {
       this.question = event;
       return;
@@ -52,6 +55,13 @@ export class Reply {
         ? { call, end: null, result: '' }
         : { call, end: event.end, result: event.result };
     this.uses = [...this.uses.filter((one) => one.call.id !== call.id), use];
+  }
+
+  /** Closes the question; gives the id of its call. */
+  settle(): string | undefined {
+    const id = this.question?.call.id;
+    this.question = null;
+    return id;
   }
 
   /** Shows all that has arrived. */

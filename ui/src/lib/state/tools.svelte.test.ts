@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeBackend } from '../ipc/fake';
+import { current, entered } from './entered';
 import { Reply } from './reply.svelte';
 import { Tools } from './tools.svelte';
 
@@ -44,6 +45,23 @@ describe('a growing reply', () => {
     reply.tool({ kind: 'toolEnded', call, end: 'refused', result: 'not run' });
     expect(reply.question).toBeNull();
     expect(reply.uses.map((use) => use.end)).toEqual(['refused']);
+  });
+
+  it('is told of where its question cannot be seen, until that is answered', async () => {
+    const { app } = await entered({ demo: true });
+    const waiting = (): string[] =>
+      app.notices.list.flatMap(({ key }) => (key === 'tool.waits' ? [key] : []));
+    const asking = current(app);
+    const sending = asking.send('Write the plan down');
+    app.page = 'settings';
+    await expect.poll(waiting).toEqual(['tool.waits']);
+    app.chat.begin(asking.contextId);
+    const [notice] = app.notices.list;
+    if (notice) app.notices.act(notice);
+    expect([app.page, app.chat.current === asking, waiting()]).toEqual(['chat', true, []]);
+    await asking.answerTool('once');
+    expect(await sending).toBe(true);
+    app.stop();
   });
 
   it('shows a call once, from its begin to its end', () => {
