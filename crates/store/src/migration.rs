@@ -29,7 +29,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0011_connections", sql: include_str!("../migrations/0011_connections.sql") },
     Migration { name: "0012_operations", sql: include_str!("../migrations/0012_operations.sql") },
     Migration { name: "0013_tools", sql: include_str!("../migrations/0013_tools.sql") },
-    Migration { name: "0015_sampling", sql: include_str!("../migrations/0015_sampling.sql") },
+    Migration { name: "0014_sampling", sql: include_str!("../migrations/0014_sampling.sql") },
 ];
 
 /// The schema this build reads and writes.
