@@ -1858,7 +1858,7 @@ export type ErrorCode =
 "provider_malformed" | 
 /**  An address that may not be called (plain http beyond this machine, link-local, metadata). */
 "provider_address_refused" | 
-/**  A server of tools could not be reached, or did not do what it was asked; `details.server` names it. */
+/**  A server of tools could not be reached, or did not do what it was asked; `details.server` or `details.command` names it. */
 "tool_failed" | 
 /**  The engine could not be started. */
 "engine_unavailable" | 
