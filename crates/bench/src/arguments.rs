@@ -6,7 +6,7 @@ use crate::faults;
 use crate::prompt;
 use crate::recall;
 use crate::report::{Progress, Report};
-use crate::{start, store};
+use crate::{server, start, store};
 use std::path::PathBuf;
 
 /// First argument of the child that is the engine; no workload has this name.
@@ -24,6 +24,9 @@ const DEFAULT_MESSAGES: usize = 1_000_000;
 /// Fewer have no two conversations with a full page; more fill a disk.
 const MESSAGES: std::ops::RangeInclusive<usize> = 1_000..=10_000_000;
 
+/// Longer tells nothing new.
+const MOST_SECONDS: usize = 3_600;
+
 /// A named set of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
@@ -39,11 +42,13 @@ pub enum Workload {
     Recall,
     /// What the vault promises when something breaks.
     Faults,
+    /// Many programs that read over HTTP while somebody writes.
+    Server,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 6] = [
+    const ALL: [(&'static str, Self, &'static str); 7] = [
         (
             "engine",
             Self::Engine,
@@ -71,6 +76,11 @@ impl Workload {
             Self::Faults,
             "kills, failing calls, power cuts, damage and full disks, each with what the vault promises of it; about half an hour",
         ),
+        (
+            "server",
+            Self::Server,
+            "200 programs that read a conversation over HTTP while it is written to, for a minute (--seconds N): errors, losses, times",
+        ),
         ("start", Self::Start, "the real app from its start to a usable window, with that vault beside an empty one"),
     ];
 
@@ -85,6 +95,7 @@ impl Workload {
             Self::Start => start::run(arguments.messages, arguments.runs, Progress::new(arguments.json)),
             Self::Recall => recall::run(arguments.file.as_deref(), Progress::new(arguments.json)),
             Self::Faults => faults::run(arguments.part.as_deref(), Progress::new(arguments.json)).await,
+            Self::Server => server::run(arguments.seconds, Progress::new(arguments.json)).await,
         }
     }
 
@@ -94,8 +105,7 @@ impl Workload {
             Self::Engine => &engine::PARTS,
             Self::Store => &store::PARTS,
             Self::Prompt => &prompt::PARTS,
-            Self::Start => &[],
-            Self::Recall => &[],
+            Self::Start | Self::Recall | Self::Server => &[],
             Self::Faults => &faults::PARTS,
         }
     }
@@ -112,6 +122,8 @@ pub struct Arguments {
     pub runs: usize,
     /// Messages of the seeded vault, 1,000–10,000,000; the workload `engine` has none.
     pub messages: usize,
+    /// How long the workload `server` runs, 1–3,600.
+    pub seconds: u64,
     /// The one part to measure; all of them without it.
     pub part: Option<String>,
     /// The data of the workload `recall`; what is made up without it.
@@ -124,6 +136,7 @@ pub struct Arguments {
 /// [`BenchError::Usage`] with the workloads that exist.
 pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     let (mut workload, mut json, mut runs, mut messages, mut part, mut file) = (None, false, DEFAULT_RUNS, None, None, None);
+    let mut seconds = None;
     let mut left = given.iter();
     while let Some(argument) = left.next() {
         match argument.as_str() {
@@ -135,6 +148,10 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
             "--messages" => {
                 let given = left.next().and_then(|text| within(text, MESSAGES));
                 messages = Some(given.ok_or_else(|| usage("--messages takes a number from 1000 to 10000000."))?);
+            }
+            "--seconds" => {
+                let given = left.next().and_then(|text| within(text, 1..=MOST_SECONDS));
+                seconds = Some(given.ok_or_else(|| usage("--seconds takes a number from 1 to 3600."))? as u64);
             }
             "--part" => part = Some(left.next().cloned().ok_or_else(|| usage("--part takes the name of a part."))?),
             flag if flag.starts_with('-') => return Err(usage(&format!("There is no option {flag}."))),
@@ -150,7 +167,11 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     if messages.is_some() && workload == Workload::Engine {
         return Err(usage("--messages belongs to the workloads store and start."));
     }
-    Ok(Arguments { workload, json, runs, messages: messages.unwrap_or(DEFAULT_MESSAGES), part, file })
+    if seconds.is_some() && workload != Workload::Server {
+        return Err(usage("--seconds belongs to the workload server."));
+    }
+    let (messages, seconds) = (messages.unwrap_or(DEFAULT_MESSAGES), seconds.unwrap_or(server::SECONDS));
+    Ok(Arguments { workload, json, runs, messages, seconds, part, file })
 }
 
 fn within(text: &str, range: std::ops::RangeInclusive<usize>) -> Option<usize> {
@@ -163,8 +184,9 @@ fn named(name: &str) -> Result<Workload, BenchError> {
 }
 
 fn usage(reason: &str) -> BenchError {
-    let mut message =
-        format!("{reason}\nusage: evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--part PART]\nNAME is one of:");
+    let mut message = format!(
+        "{reason}\nusage: evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--seconds N] [--part PART]\nNAME is one of:"
+    );
     for (name, _, purpose) in Workload::ALL {
         message.push_str(&format!("\n  {name}  {purpose}"));
     }
@@ -182,7 +204,17 @@ mod tests {
 
     #[test]
     fn options_stand_before_or_after_the_name() {
-        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3, messages: 1_000_000, part: None, file: None };
+        let expected = Arguments {
+            workload: Workload::Engine,
+            json: true,
+            runs: 3,
+            messages: 1_000_000,
+            seconds: 60,
+            part: None,
+            file: None,
+        };
+        let server = parsed("server --seconds 3").unwrap();
+        assert_eq!((server.workload, server.seconds), (Workload::Server, 3));
         assert_eq!(parsed("engine --json --runs 3").unwrap(), expected);
         assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
         assert_eq!(parsed("engine --json --runs 3 --part calm").unwrap().part.as_deref(), Some("calm"));
@@ -210,6 +242,10 @@ mod tests {
             "engine --part append",
             "engine --messages 5000",
             "store --messages",
+            "store --seconds 3",
+            "server --seconds 0",
+            "server --seconds 3601",
+            "server --part x",
             "start --part open",
             "store --messages 999",
         ] {
