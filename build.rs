@@ -108,6 +108,8 @@ const COMMANDS: &[&str] = &[
     "operation_clear",
     "operation_get",
     "operation_list",
+    "operation_long_save",
+    "operation_long_status",
     "operation_save",
     "operation_try_rule",
     "open_external",

@@ -101,6 +101,8 @@ pub fn contract() -> Builder<tauri::Wry> {
             commands::operation::operation_clear,
             commands::operation::operation_get,
             commands::operation::operation_list,
+            commands::operation::operation_long_save,
+            commands::operation::operation_long_status,
             commands::operation::operation_save,
             commands::operation::operation_try_rule,
             commands::private::private_begin,

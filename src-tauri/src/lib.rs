@@ -108,6 +108,13 @@ fn follow(app: AppHandle, service: &Service) {
             let _ = events::ContextExpiring(news).emit(&warned);
         }
     });
+    let mut long = service.long_operations();
+    let told = app.clone();
+    tauri::async_runtime::spawn(async move {
+        while let Some(done) = evenkeel_service::next(&mut long).await {
+            notify::long_operation(&told, &done).await;
+        }
+    });
     let opened = app.clone();
     tauri::async_runtime::spawn(async move {
         while let Some(state) = evenkeel_service::next(&mut states).await {

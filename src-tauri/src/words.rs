@@ -68,6 +68,31 @@ pub fn expiring(setting: &str, name: Option<&str>) -> Result<String, ShellError>
     })
 }
 
+/// What is said of an operation that took long and is over.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct LongOperationWords {
+    /// Of one whose tool is not named.
+    #[serde(rename = "tray.longOperation")]
+    nameless: String,
+    /// Of one whose tool stands in the place of `{name}`.
+    #[serde(rename = "tray.longOperationNamed")]
+    named: String,
+}
+
+/// The sentence for the end of an operation that took long, in the language of a setting; it names the tool only where
+/// its name is given.
+///
+/// # Errors
+/// As for [`tray`].
+pub fn long_operation(setting: &str, tool: Option<&str>) -> Result<String, ShellError> {
+    let system = system_languages(|name| std::env::var(name).ok());
+    let words: LongOperationWords = serde_json::from_str(catalogue(setting, &system))?;
+    Ok(match tool {
+        Some(tool) => words.named.replace("{name}", tool),
+        None => words.nameless,
+    })
+}
+
 /// The first language wished for that the app has; English where it has none of them, as in the pages.
 fn catalogue(setting: &str, system: &[String]) -> &'static str {
     let wishes: Vec<&str> = if setting == "system" { system.iter().map(String::as_str).collect() } else { vec![setting] };
@@ -124,11 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn a_notification_names_a_context_only_where_it_may() {
+    fn a_notification_names_a_context_or_a_tool_only_where_it_may() {
         for (tag, _) in CATALOGUES {
-            let (plain, named) = (expiring(tag, None).unwrap(), expiring(tag, Some("Ada Calm")).unwrap());
-            assert!(named.contains("Ada Calm") && !named.contains('{'), "{tag}: {named}");
-            assert!(!plain.contains("Ada Calm") && !plain.contains('{') && !plain.trim().is_empty(), "{tag}: {plain}");
+            for said in [expiring, long_operation] {
+                let (plain, named) = (said(tag, None).unwrap(), said(tag, Some("Ada Calm")).unwrap());
+                assert!(named.contains("Ada Calm") && !named.contains('{'), "{tag}: {named}");
+                assert!(!plain.contains("Ada Calm") && !plain.contains('{') && !plain.trim().is_empty(), "{tag}: {plain}");
+            }
         }
     }
 

@@ -288,6 +288,8 @@ async fn what_is_said_anywhere_is_told_by_websocket_and_what_is_hidden_is_not() 
     world.service.message_delete(reply.id).await.unwrap();
     let told = listener.until(r#""type":"message.deleted""#).await;
     assert!(told.contains(r#""type":"session.changed""#), "{told}");
+    world.service.conversation_delete(vec![unseen.id, conversation.id]).await.unwrap();
+    let told = listener.until(r#""type":"session.deleted""#).await;
     for secret in [&unseen.id.to_string(), "Not for others", "Nor this.", "look_away", "Hidden"] {
         assert!(!told.contains(secret), "{secret}: {told}");
     }

@@ -24,6 +24,7 @@ mod jobs;
 mod key_slots;
 mod keyring;
 mod lifetime;
+mod long_operation;
 mod mcp;
 mod mcp_http;
 mod mcp_own;

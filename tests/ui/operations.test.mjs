@@ -105,6 +105,33 @@ journey('what a tool does now appears at once', 'index.html?seed=life', {}, asyn
   await page.locator('[data-tool=look_now]').waitFor();
 });
 
+journey(
+  'who is told of long operations is set, and a note that did not arrive is shown',
+  'index.html?seed=life',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.evaluate(() => {
+      globalThis.fake.world.operations.long.failure = { at: '2026-11-01T10:00:00Z', status: 503 };
+    });
+    await settings(page);
+    await page.id('long-unheard').waitFor();
+    assert.match(await page.id('long-unheard').innerText(), /503/);
+    assert.equal(await page.id('long-save').isDisabled(), true);
+    await page.id('long-seconds').fill('0');
+    assert.equal(await page.id('long-save').isDisabled(), true);
+    await page.id('long-seconds').fill('90');
+    await page.id('long-webhook').fill('http://example.com/done');
+    await page.id('long-save').click();
+    await page.getByRole('alert').first().waitFor();
+    await page.id('long-webhook').fill('http://127.0.0.1:8080/done');
+    await page.id('long-save').click();
+    await page.id('long-unheard').waitFor({ state: 'detached' });
+    const kept = await page.evaluate(() => globalThis.fake.world.operations.long.settings);
+    assert.deepEqual(kept, { seconds: 90, notifies: false, webhook: 'http://127.0.0.1:8080/done' });
+  },
+);
+
 journey('rules are tried, kept and removed', 'index.html?seed=life', {}, async (page) => {
   await settings(page);
   await page.id('rule-name').fill('price');

@@ -6,7 +6,7 @@ use crate::faults;
 use crate::prompt;
 use crate::recall;
 use crate::report::{Progress, Report};
-use crate::{start, store, writes};
+use crate::{server, start, store, writes};
 use std::path::PathBuf;
 
 /// First argument of the child that is the engine; no workload has this name.
@@ -23,6 +23,9 @@ const MOST_RUNS: usize = 1_000;
 const DEFAULT_MESSAGES: usize = 1_000_000;
 /// Fewer have no two conversations with a full page; more fill a disk.
 const MESSAGES: std::ops::RangeInclusive<usize> = 1_000..=10_000_000;
+
+/// Longer tells nothing new.
+const MOST_SECONDS: usize = 3_600;
 
 /// A named set of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,11 +44,13 @@ pub enum Workload {
     Faults,
     /// Two processes that write to one vault.
     Writes,
+    /// Many programs that read over HTTP while somebody writes.
+    Server,
 }
 
 impl Workload {
     /// All of them, with what they measure.
-    const ALL: [(&'static str, Self, &'static str); 7] = [
+    const ALL: [(&'static str, Self, &'static str); 8] = [
         (
             "engine",
             Self::Engine,
@@ -79,6 +84,11 @@ impl Workload {
             "10,000 writes of the app and of `evenkeel mcp` at the same time, through the app's socket and beside it: none is lost, \
              and each sees all",
         ),
+        (
+            "server",
+            Self::Server,
+            "200 programs that read a conversation over HTTP while it is written to, for a minute (--seconds N): errors, losses, times",
+        ),
         ("start", Self::Start, "the real app from its start to a usable window, with that vault beside an empty one"),
     ];
 
@@ -94,6 +104,7 @@ impl Workload {
             Self::Recall => recall::run(arguments.file.as_deref(), Progress::new(arguments.json)),
             Self::Faults => faults::run(arguments.part.as_deref(), Progress::new(arguments.json)).await,
             Self::Writes => writes::run(arguments.part.as_deref(), Progress::new(arguments.json)),
+            Self::Server => server::run(arguments.seconds, Progress::new(arguments.json)).await,
         }
     }
 
@@ -103,8 +114,7 @@ impl Workload {
             Self::Engine => &engine::PARTS,
             Self::Store => &store::PARTS,
             Self::Prompt => &prompt::PARTS,
-            Self::Start => &[],
-            Self::Recall => &[],
+            Self::Start | Self::Recall | Self::Server => &[],
             Self::Faults => &faults::PARTS,
             Self::Writes => &writes::PARTS,
         }
@@ -122,6 +132,8 @@ pub struct Arguments {
     pub runs: usize,
     /// Messages of the seeded vault, 1,000–10,000,000; the workload `engine` has none.
     pub messages: usize,
+    /// How long the workload `server` runs, 1–3,600.
+    pub seconds: u64,
     /// The one part to measure; all of them without it.
     pub part: Option<String>,
     /// The data of the workload `recall`; what is made up without it.
@@ -134,6 +146,7 @@ pub struct Arguments {
 /// [`BenchError::Usage`] with the workloads that exist.
 pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     let (mut workload, mut json, mut runs, mut messages, mut part, mut file) = (None, false, DEFAULT_RUNS, None, None, None);
+    let mut seconds = None;
     let mut left = given.iter();
     while let Some(argument) = left.next() {
         match argument.as_str() {
@@ -145,6 +158,10 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
             "--messages" => {
                 let given = left.next().and_then(|text| within(text, MESSAGES));
                 messages = Some(given.ok_or_else(|| usage("--messages takes a number from 1000 to 10000000."))?);
+            }
+            "--seconds" => {
+                let given = left.next().and_then(|text| within(text, 1..=MOST_SECONDS));
+                seconds = Some(given.ok_or_else(|| usage("--seconds takes a number from 1 to 3600."))? as u64);
             }
             "--part" => part = Some(left.next().cloned().ok_or_else(|| usage("--part takes the name of a part."))?),
             flag if flag.starts_with('-') => return Err(usage(&format!("There is no option {flag}."))),
@@ -160,7 +177,11 @@ pub fn parse(given: &[String]) -> Result<Arguments, BenchError> {
     if messages.is_some() && workload == Workload::Engine {
         return Err(usage("--messages belongs to the workloads store and start."));
     }
-    Ok(Arguments { workload, json, runs, messages: messages.unwrap_or(DEFAULT_MESSAGES), part, file })
+    if seconds.is_some() && workload != Workload::Server {
+        return Err(usage("--seconds belongs to the workload server."));
+    }
+    let (messages, seconds) = (messages.unwrap_or(DEFAULT_MESSAGES), seconds.unwrap_or(server::SECONDS));
+    Ok(Arguments { workload, json, runs, messages, seconds, part, file })
 }
 
 fn within(text: &str, range: std::ops::RangeInclusive<usize>) -> Option<usize> {
@@ -173,8 +194,9 @@ fn named(name: &str) -> Result<Workload, BenchError> {
 }
 
 fn usage(reason: &str) -> BenchError {
-    let mut message =
-        format!("{reason}\nusage: evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--part PART]\nNAME is one of:");
+    let mut message = format!(
+        "{reason}\nusage: evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--seconds N] [--part PART]\nNAME is one of:"
+    );
     for (name, _, purpose) in Workload::ALL {
         message.push_str(&format!("\n  {name}  {purpose}"));
     }
@@ -192,7 +214,17 @@ mod tests {
 
     #[test]
     fn options_stand_before_or_after_the_name() {
-        let expected = Arguments { workload: Workload::Engine, json: true, runs: 3, messages: 1_000_000, part: None, file: None };
+        let expected = Arguments {
+            workload: Workload::Engine,
+            json: true,
+            runs: 3,
+            messages: 1_000_000,
+            seconds: 60,
+            part: None,
+            file: None,
+        };
+        let server = parsed("server --seconds 3").unwrap();
+        assert_eq!((server.workload, server.seconds), (Workload::Server, 3));
         assert_eq!(parsed("engine --json --runs 3").unwrap(), expected);
         assert_eq!(parsed("--runs 3 --json engine").unwrap(), expected);
         assert_eq!(parsed("engine --json --runs 3 --part calm").unwrap().part.as_deref(), Some("calm"));
@@ -221,6 +253,10 @@ mod tests {
             "engine --part append",
             "engine --messages 5000",
             "store --messages",
+            "store --seconds 3",
+            "server --seconds 0",
+            "server --seconds 3601",
+            "server --part x",
             "start --part open",
             "store --messages 999",
         ] {

@@ -1,7 +1,7 @@
 //! Workloads of Evenkeel beside their peers.
 //!
 //! ```text
-//! evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--part PART]
+//! evenkeel-bench NAME [FILE] [--json] [--runs N] [--messages N] [--seconds N] [--part PART]
 //! ```
 //!
 //! Prints a table of metric, value, target and whether it was reached; `--json` prints nothing but
@@ -18,6 +18,7 @@ mod prompt;
 mod python;
 mod recall;
 mod report;
+mod server;
 mod start;
 mod statistics;
 mod store;

@@ -17,6 +17,7 @@ mod id;
 mod job;
 mod lifetime;
 mod limits;
+mod long_operation;
 mod memory;
 mod message;
 mod model;
@@ -61,6 +62,7 @@ pub use lifetime::{
     TrashEntry, expire_due, moved, purge_allowance, purge_step, trash_due, warning_due, within_allowance,
 };
 pub use limits::{FieldError, Limits};
+pub use long_operation::{LongOperationSettings, WebhookFailure};
 pub use memory::{Evidence, StateSource, StateValue, Summary};
 pub use message::{Citation, Message, MessageQuery, MessageSelection, MessageStatus, Role, TokenCount, Usage, Vote, beginning};
 pub use model::{ModelChoice, ModelInfo, Provider, ProviderKind, ProviderLocality, runs_in_cloud};

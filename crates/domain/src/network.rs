@@ -25,6 +25,8 @@ pub enum RequestPurpose {
     Detection,
     /// A server of tools.
     Tool,
+    /// An address that is told of long operations.
+    Webhook,
     /// Everything else of the built-in engine: health, tokens.
     Engine,
 }

@@ -7,7 +7,7 @@ use crate::{ProviderError, Report};
 use bytes::Bytes;
 pub use evenkeel_domain::RequestPurpose as Purpose;
 use evenkeel_domain::{ContextId, ErrorCode, ProviderLocality, runs_in_cloud};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Method, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use std::error::Error as _;
@@ -135,6 +135,12 @@ impl Call {
         self.headers.insert(AUTHORIZATION, value);
         self.secrets.push(token);
         Ok(())
+    }
+
+    /// Lets JSON go with it.
+    pub fn carry_json(&mut self, body: Vec<u8>) {
+        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.body = body.into();
     }
 
     pub(crate) fn site(&self) -> Site {

@@ -70,6 +70,12 @@ pub trait App: Send + Sync + 'static {
     /// The vault is not open or cannot be read.
     async fn sessions_there(&self, query: SessionsShown, ids: Vec<ConversationId>) -> Result<Vec<ConversationId>, ErrorBody>;
 
+    /// The context of a conversation in the trash that was there for a program, as in [`SessionsShown`].
+    ///
+    /// # Errors
+    /// The vault is not open or cannot be read.
+    async fn trashed_session(&self, query: SessionsShown, id: ConversationId) -> Result<Option<ContextId>, ErrorBody>;
+
     /// A message, without what the user wants to have taken out of what is sent.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ pub use evenkeel_vault::harden_process;
 pub use feature::FeatureInfo;
 pub use health::{BackupDrill, LostTail, VaultHealth};
 pub use network::{NetworkPage, NetworkRequest};
-pub use operation::{OperationPage, OperationTool};
+pub use operation::{LongOperationStatus, OperationPage, OperationTool};
 pub use options::ServiceOptions;
 pub use plugin::PluginInfo;
 pub use scheduler::{ExpiringContext, JobStatus};
@@ -111,6 +111,7 @@ struct Inner {
     vault_states: broadcast::Sender<VaultState>,
     changes: broadcast::Sender<Change>,
     operations: broadcast::Sender<Arc<FinishedOperation>>,
+    long: operation::Long,
     notices: broadcast::Sender<EngineNotice>,
     scheduler: scheduler::Scheduler,
     chosen_backups: backup::Chosen,
@@ -164,6 +165,7 @@ impl Service {
             vault_states,
             changes,
             operations,
+            long: operation::Long::default(),
             notices,
             scheduler: scheduler::Scheduler::default(),
             chosen_backups: backup::Chosen::default(),

@@ -1,8 +1,11 @@
 //! Operations: what tools did, recorded and asked for.
 
+mod long;
 mod record;
 mod view;
 
+pub(crate) use long::Long;
+pub use long::LongOperationStatus;
 pub use view::{OperationPage, OperationTool};
 
 use crate::backup::blocking;
@@ -51,8 +54,10 @@ impl Service {
             w.end_transient_operations(settings.transient_sessions, unused_since(&settings, now)).map(drop)
         };
         session.records(operation.conversation_id).write(write).await?;
+        let done = Arc::new(FinishedOperation { operation: operation.clone(), is_success });
         // An error says that nobody listens.
-        let _ = self.0.operations.send(Arc::new(FinishedOperation { operation: operation.clone(), is_success }));
+        let _ = self.0.operations.send(done.clone());
+        self.tell_if_long(done);
         Ok(operation)
     }
 

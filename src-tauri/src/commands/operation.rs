@@ -2,8 +2,8 @@
 
 use super::{Answer, dialog};
 use crate::state::Shell;
-use evenkeel_domain::{ConversationId, Operation, OperationId, OperationPageQuery, OperationRule};
-use evenkeel_service::OperationPage;
+use evenkeel_domain::{ConversationId, LongOperationSettings, Operation, OperationId, OperationPageQuery, OperationRule};
+use evenkeel_service::{LongOperationStatus, OperationPage};
 use tauri::{AppHandle, State};
 
 /// A page of what tools did in a conversation, the newest first; long results come as their beginnings.
@@ -40,6 +40,20 @@ pub async fn operation_save(
     let Some(path) = dialog::save_file(&app, "operations.jsonl").await? else { return Ok(None) };
     shell.service.operation_save(conversation_id, path.clone()).await?;
     Ok(Some(path.display().to_string()))
+}
+
+/// Who is told of long operations, and whether the last note arrived.
+#[tauri::command]
+#[specta::specta]
+pub async fn operation_long_status(shell: State<'_, Shell>) -> Answer<LongOperationStatus> {
+    Ok(shell.service.long_operation_status().await?)
+}
+
+/// Sets who is told of long operations.
+#[tauri::command]
+#[specta::specta]
+pub async fn operation_long_save(shell: State<'_, Shell>, settings: LongOperationSettings) -> Answer<LongOperationStatus> {
+    Ok(shell.service.long_operation_save(settings).await?)
 }
 
 /// What a rule finds in a result, each value as JSON.

@@ -85,15 +85,7 @@ async fn news(asker: &Asker, happened: Happened, before: &mut Option<Shown>) -> 
             let now = Some(shown(&asker).await?);
             (std::mem::replace(before, now) != now).then_some(EventRecord::Changed)
         }
-        Happened::Session(id) => asker.seen(id).await?.map(|(context, conversation)| {
-            EventRecord::SessionChanged(SessionEvent {
-                session_id: conversation.id.to_string(),
-                context_id: context.id.to_string(),
-                agent_name: context.name,
-                message_count: conversation.message_count,
-                last_activity: stamp(conversation.last_activity_at),
-            })
-        }),
+        Happened::Session(id) => session(&asker, id).await?,
         Happened::MessageMade(id) => message(&asker, id).await?.map(EventRecord::MessageCreated),
         Happened::MessageChanged(id) => message(&asker, id).await?.map(EventRecord::MessageChanged),
         Happened::MessageGone(id) => {
@@ -109,6 +101,21 @@ async fn news(asker: &Asker, happened: Happened, before: &mut Option<Shown>) -> 
             found.map(|(context, _)| EventRecord::OperationCreated(told(&done, &context)))
         }
     })
+}
+
+async fn session(asker: &Asker, id: ConversationId) -> Result<Option<EventRecord>, ErrorBody> {
+    if let Some((context, conversation)) = asker.seen(id).await? {
+        return Ok(Some(EventRecord::SessionChanged(SessionEvent {
+            session_id: conversation.id.to_string(),
+            context_id: context.id.to_string(),
+            agent_name: context.name,
+            message_count: conversation.message_count,
+            last_activity: stamp(conversation.last_activity_at),
+        })));
+    }
+    let contexts = asker.names().await?.into_keys().collect();
+    let gone = asker.desk.app.trashed_session(asker.sessions(contexts), id).await?;
+    Ok(gone.map(|context| EventRecord::SessionDeleted { session_id: id.to_string(), context_id: context.to_string() }))
 }
 
 /// The session with its context, where both are there for the program, and so is the context that somebody spoke as.

@@ -224,6 +224,14 @@ pub(super) enum EventRecord {
     /// Something was said in a session, or it began or changed.
     #[serde(rename = "session.changed")]
     SessionChanged(SessionEvent),
+    /// A session was put into the trash.
+    #[serde(rename = "session.deleted")]
+    SessionDeleted {
+        /// Its id, a UUID.
+        session_id: String,
+        /// The context that it was begun with.
+        context_id: String,
+    },
     /// A message was stored, or brought back.
     #[serde(rename = "message.created")]
     MessageCreated(MessageEvent),

@@ -178,6 +178,11 @@ impl App for Service {
         body(self.sessions_there_of(query, ids).await)
     }
 
+    async fn trashed_session(&self, query: SessionsShown, id: ConversationId) -> Result<Option<ContextId>, ErrorBody> {
+        let read = async { self.session()?.read(move |r| r.trashed_session(&query, id)).await };
+        body(read.await)
+    }
+
     async fn message(&self, id: MessageId) -> Result<Option<Message>, ErrorBody> {
         body(self.message_told(id).await)
     }

@@ -22,6 +22,8 @@ pub mod state_key {
     pub const SET_ASIDE: &str = "set_aside";
     /// Messages that the database's log has lost, until the user has seen that.
     pub const TAIL_LOST: &str = "tail_lost";
+    /// Who is told of operations that took long.
+    pub const LONG_OPERATIONS: &str = "long_operations";
     /// What is served over HTTP.
     pub const SERVER: &str = "server";
     /// The sessions that programs named themselves over HTTP.

@@ -12,13 +12,21 @@ use evenkeel_domain::{
 /// Characters of what a session began with.
 const BEGINNING: u32 = 2_000;
 
-/// The conversations of the contexts `?1` in which nobody spoke that is not among `?2`, or is local only where that is NULL.
-macro_rules! seen {
+/// The conversations of the contexts `?1` in which nobody spoke that is not among `?2`, or is local only where that is NULL;
+/// also those in the trash.
+macro_rules! allowed {
     () => {
-        "v.deleted_at IS NULL AND v.context_id IN (SELECT unhex (value) FROM json_each (?1)) \
+        "v.context_id IN (SELECT unhex (value) FROM json_each (?1)) \
          AND NOT EXISTS (SELECT 1 FROM messages g WHERE g.conversation_id = v.id AND g.context_id <> v.context_id \
              AND CASE WHEN ?2 IS NULL THEN g.context_id IN (SELECT id FROM contexts WHERE local_only) \
                  ELSE g.context_id NOT IN (SELECT unhex (value) FROM json_each (?2)) END) "
+    };
+}
+
+/// Those of them that are not in the trash.
+macro_rules! seen {
+    () => {
+        concat!("v.deleted_at IS NULL AND ", allowed!())
     };
 }
 
@@ -94,6 +102,17 @@ impl ReadHandle<'_> {
         let sql =
             concat!("SELECT v.id FROM conversations v WHERE ", seen!(), "AND v.id IN (SELECT unhex (value) FROM json_each (?3))");
         self.all(sql, (contexts, among, of_ids(wanted.into_iter())?), |row| id(row, 0))
+    }
+
+    /// The context of a conversation in the trash that a program saw before, as in [`SessionsShown`].
+    ///
+    /// # Errors
+    /// `Storage`, `Damaged` or `DamagedValue`.
+    pub fn trashed_session(&self, query: &SessionsShown, conversation: ConversationId) -> Result<Option<ContextId>, StoreError> {
+        let (contexts, among) = (of_contexts(Some(&query.contexts))?, of_contexts(query.among.as_deref())?);
+        let sql =
+            concat!("SELECT v.context_id FROM conversations v WHERE ", allowed!(), "AND v.id = ?3 AND v.deleted_at IS NOT NULL");
+        self.one(sql, (contexts, among, bytes(conversation.uuid())), |row| id(row, 0))
     }
 
     fn repliers(&self, conversation: ConversationId) -> Result<Vec<ContextId>, StoreError> {

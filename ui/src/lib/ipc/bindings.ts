@@ -194,6 +194,10 @@ export const commands = {
 	operationGet: (conversationId: ConversationId, id: OperationId) => typedError<Operation_Serialize, ErrorBody>(__TAURI_INVOKE("operation_get", { conversationId, id })),
 	/**  A page of what tools did in a conversation, the newest first; long results come as their beginnings. */
 	operationList: (query: OperationPageQuery_Deserialize) => typedError<OperationPage_Serialize, ErrorBody>(__TAURI_INVOKE("operation_list", { query })),
+	/**  Sets who is told of long operations. */
+	operationLongSave: (settings: LongOperationSettings) => typedError<LongOperationStatus_Serialize, ErrorBody>(__TAURI_INVOKE("operation_long_save", { settings })),
+	/**  Who is told of long operations, and whether the last note arrived. */
+	operationLongStatus: () => typedError<LongOperationStatus_Serialize, ErrorBody>(__TAURI_INVOKE("operation_long_status")),
 	/**
 	 *  Lets the user choose a file for the operations of a conversation, or of all, and writes them there as JSON Lines;
 	 *  gives its path, or `null` if the dialog was closed.
@@ -2308,6 +2312,38 @@ export type LogPage = {
 };
 
 /**
+ *  Who is told of the end of an operation that took long. As it begins, nobody is. It is in no archive, since what is
+ *  imported may not name an address.
+ */
+export type LongOperationSettings = {
+	/**  Seconds from which on an operation has taken long, 1–86,400. */
+	seconds: number,
+	/**  The desktop says so, where it may say anything. */
+	notifies: boolean,
+	/**  Address that a note without any content is sent to, at most 2,000 characters; empty = none. */
+	webhook: string,
+};
+
+/**  Who is told of long operations, as the user sees it. */
+export type LongOperationStatus = LongOperationStatus_Serialize | LongOperationStatus_Deserialize;
+
+/**  Who is told of long operations, as the user sees it. */
+export type LongOperationStatus_Deserialize = {
+	/**  What is set. */
+	settings: LongOperationSettings,
+	/**  The last note since the start that did not arrive, until one does. */
+	failure?: WebhookFailure_Deserialize | null,
+};
+
+/**  Who is told of long operations, as the user sees it. */
+export type LongOperationStatus_Serialize = {
+	/**  What is set. */
+	settings: LongOperationSettings,
+	/**  The last note since the start that did not arrive, until one does. */
+	failure: WebhookFailure_Serialize | null,
+};
+
+/**
  *  Messages that were saved and that the database had lost when it was opened, as after a disk that lied. The vault was opened
  *  without them.
  */
@@ -3700,6 +3736,8 @@ export type RequestPurpose =
 "detection" | 
 /**  A server of tools. */
 "tool" | 
+/**  An address that is told of long operations. */
+"webhook" | 
 /**  Everything else of the built-in engine: health, tokens. */
 "engine";
 
@@ -5012,6 +5050,25 @@ export type Vote =
 "up" | 
 /**  Thumbs down. */
 "down";
+
+/**  A note of an operation's end that did not arrive, however often it was sent. */
+export type WebhookFailure = WebhookFailure_Serialize | WebhookFailure_Deserialize;
+
+/**  A note of an operation's end that did not arrive, however often it was sent. */
+export type WebhookFailure_Deserialize = {
+	/**  When it was given up. */
+	at: string,
+	/**  The HTTP status that was answered last; `None` if no answer came. */
+	status?: number | null,
+};
+
+/**  A note of an operation's end that did not arrive, however often it was sent. */
+export type WebhookFailure_Serialize = {
+	/**  When it was given up. */
+	at: string,
+	/**  The HTTP status that was answered last; `None` if no answer came. */
+	status: number | null,
+};
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

@@ -8,6 +8,7 @@ export type RequestPurpose =
   | 'extraction'
   | 'readAhead'
   | 'tool'
+  | 'webhook'
   | 'embedding'
   | 'models'
   | 'detection'

@@ -96,6 +96,27 @@ export interface OperationSettings {
   rules: OperationRule[];
 }
 
+/** Who is told of the end of an operation that took long. */
+export interface LongOperationSettings {
+  /** From which on it has taken long. */
+  seconds: number;
+  notifies: boolean;
+  /** Address that a note without content is sent to; empty = none. */
+  webhook: string;
+}
+
+/** A note that did not arrive. */
+export interface WebhookFailure {
+  at: string;
+  /** `null` = no answer came. */
+  status: number | null;
+}
+
+export interface LongOperationStatus {
+  settings: LongOperationSettings;
+  failure: WebhookFailure | null;
+}
+
 export interface OperationBackend {
   operationList(query: OperationPageQuery): Promise<OperationPage>;
   /** One of them, whole. */
@@ -103,6 +124,8 @@ export interface OperationBackend {
   operationClear(conversationId: string): Promise<void>;
   /** Writes those of a conversation, or all, into a file; `null` where the dialog was closed. */
   operationSave(conversationId: string | null): Promise<string | null>;
+  operationLongStatus(): Promise<LongOperationStatus>;
+  operationLongSave(settings: LongOperationSettings): Promise<LongOperationStatus>;
   /** What a rule finds in a result, each value as JSON. */
   operationTryRule(rule: OperationRule, result: string): Promise<string[]>;
 }

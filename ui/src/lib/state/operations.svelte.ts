@@ -1,6 +1,12 @@
 import type { Backend } from '../ipc/backend';
 import { errorBody } from '../ipc/error';
-import type { Operation, OperationRule, OperationTool } from '../ipc/operations';
+import type {
+  LongOperationSettings,
+  LongOperationStatus,
+  Operation,
+  OperationRule,
+  OperationTool,
+} from '../ipc/operations';
 import type { ErrorBody } from '../ipc/types';
 import type { Gathered } from './changes';
 
@@ -18,6 +24,8 @@ export class Operations {
   /** Only those of this tool. */
   toolName = $state<string | null>(null);
   loaded = $state(false);
+  /** Who is told of long operations; `null` until that was read. */
+  long = $state.raw<LongOperationStatus | null>(null);
   /** Why they could not be read. */
   error = $state.raw<ErrorBody | null>(null);
   /** Why the last thing that was asked for was not done. */
@@ -105,6 +113,21 @@ export class Operations {
   /** Writes those of all conversations into a file; rejects where that fails. */
   saveAll(): Promise<string | null> {
     return this.backend.operationSave(null);
+  }
+
+  /** Who is told of long operations; rejects where that cannot be read. */
+  async loadLong(): Promise<void> {
+    this.long = await this.backend.operationLongStatus();
+  }
+
+  /** Sets it; gives why not. */
+  async saveLong(settings: LongOperationSettings): Promise<ErrorBody | null> {
+    try {
+      this.long = await this.backend.operationLongSave(settings);
+      return null;
+    } catch (thrown) {
+      return errorBody(thrown);
+    }
   }
 
   /** What a rule finds in a result; rejects where it cannot be read. */

@@ -10,11 +10,13 @@ export type {
 } from '../ipc/connections';
 export type {
   FoundAnswer,
+  LongOperationSettings,
   Operation,
   OperationMetadata,
   OperationRule,
   OperationSettings,
   StatusChange,
+  WebhookFailure,
 } from '../ipc/operations';
 export type {
   Tool,

@@ -1,5 +1,10 @@
 import { failure } from '../error';
-import type { Operation, OperationBackend, OperationMetadata } from '../operations';
+import type {
+  LongOperationStatus,
+  Operation,
+  OperationBackend,
+  OperationMetadata,
+} from '../operations';
 import type { Open } from './index';
 import type { World } from './world';
 
@@ -75,6 +80,10 @@ const DONE: Part[] = [
 /** What tools did, in memory. */
 export class FakeOperations {
   list: Operation[] = [];
+  long: LongOperationStatus = {
+    settings: { seconds: 30, notifies: false, webhook: '' },
+    failure: null,
+  };
 
   /** A few in a conversation, the newest first. */
   seed(world: World, conversationId: string): void {
@@ -132,6 +141,14 @@ export function operationCalls(world: World, open: Open): OperationBackend {
         world.onChange({ noun: 'operation', id: conversationId });
       }),
     operationSave: () => open(() => '/home/ada/operations.jsonl'),
+    operationLongStatus: () => open(() => operations.long),
+    operationLongSave: (settings) =>
+      open(() => {
+        if (settings.webhook.startsWith('http://') && !settings.webhook.includes('127.0.0.1'))
+          throw failure('provider_address_refused', 'Beyond this machine only https is allowed.');
+        operations.long = { settings, failure: null };
+        return operations.long;
+      }),
     operationTryRule: (rule, result) => open(() => tried(rule.path, result)),
   };
 }
