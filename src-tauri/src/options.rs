@@ -1,6 +1,9 @@
 //! The command line: everything that `evenkeel` can be asked for, and how that is read.
 
 use clap::{Args, Parser, Subcommand};
+use evenkeel_domain::{ErrorBody, ErrorCode};
+use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 
 mod wish;
@@ -138,7 +141,7 @@ impl Options {
     /// Reads the process's arguments; ends the process with help or an error where they ask for it.
     #[must_use]
     pub fn from_process() -> Self {
-        let arguments = Arguments::parse();
+        let arguments = Arguments::try_parse().unwrap_or_else(|error| refused(&error));
         let home = || dirs::data_dir().unwrap_or_else(|| PathBuf::from(".")).join("evenkeel");
         let task = arguments.task.map_or(Task::Window, Task::from);
         Self { profile: arguments.profile.unwrap_or_else(home), task }
@@ -154,6 +157,31 @@ impl Options {
         });
         format!("app.evenkeel.profile{hash:016x}")
     }
+}
+
+/// Ends the process with help or with what is wrong, as JSON where that was asked for.
+fn refused(error: &clap::Error) -> ! {
+    if error.use_stderr() && wants_json(std::env::args_os().skip(1)) {
+        let body = serde_json::to_string(&misunderstood(error)).unwrap_or_default();
+        // Where nobody listens there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "{body}");
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// Whether a line that is not understood asks for JSON all the same.
+fn wants_json(line: impl Iterator<Item = OsString>) -> bool {
+    line.take_while(|word| word != "--").any(|word| word == "--json" || word == "--stream")
+}
+
+/// What is wrong with the line, without how it is used.
+fn misunderstood(error: &clap::Error) -> ErrorBody {
+    let text = error.render().to_string();
+    let first: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).flat_map(str::split_whitespace).collect();
+    let message = first.join(" ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    ErrorBody::new(ErrorCode::InvalidParameter, message).advised("Run the command with --help, which says what it takes.")
 }
 
 /// Everything that can be typed, for completions and manual pages.

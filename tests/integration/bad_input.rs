@@ -97,9 +97,14 @@ async fn files_that_are_no_models() {
 #[tokio::test]
 async fn addresses_that_may_not_be_called() {
     let world = World::new().await;
-    for base_url in
-        ["http://models.example", "https://169.254.169.254/v1", "ftp://models.example", "https://a:b@models.example", "https://"]
-    {
+    for (base_url, is_address) in [
+        ("http://models.example", true),
+        ("https://169.254.169.254/v1", true),
+        ("https://a:b@models.example", true),
+        ("ftp://models.example", false),
+        ("not a url", false),
+        ("https://", false),
+    ] {
         let draft = evenkeel_service::ProviderDraft {
             id: None,
             kind: ProviderKind::OpenaiCompatible,
@@ -112,7 +117,9 @@ async fn addresses_that_may_not_be_called() {
             timeout_seconds: 30,
         };
         let error = world.service.provider_save(draft).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::ProviderAddressRefused, "{base_url}: {error}");
+        let expected = if is_address { ErrorCode::ProviderAddressRefused } else { ErrorCode::InvalidParameter };
+        assert_eq!(error.code(), expected, "{base_url}: {error}");
+        assert!(is_address || error.to_body().details["field"] == "baseUrl", "{error}");
     }
 }
 

@@ -217,7 +217,7 @@ async fn a_conversation_has_figures_and_goes_out_as_text() {
     assert_eq!(std::fs::read_to_string(path).unwrap(), markdown);
     for (path, code) in [
         (world.dir.path().join("profile").join("vault.db"), ErrorCode::PlaceRefused),
-        (world.dir.path().join("nowhere").join("a.md"), ErrorCode::Storage),
+        (world.dir.path().join("nowhere").join("a.md"), ErrorCode::NotFound),
     ] {
         let refused = world.service.conversation_save(conversation.id, ExportFormat::Json, path).await.unwrap_err();
         assert_eq!(refused.code(), code, "{refused}");

@@ -101,10 +101,39 @@ async fn a_program_names_its_sessions_itself_and_another_one_does_not_find_them_
     assert_eq!(door.get("/api/conversations").await.1["total_sessions"], json!(1));
     let other = door.request("GET", &format!("/api/conversation/{name}")).header("x-evenkeel-client", "other");
     assert_eq!(Door::got(other).await.0, 404);
+    let other = door.request("GET", "/api/conversations").header("x-evenkeel-client", "other");
+    assert_ne!(Door::got(other).await.1["conversations"][0]["session_id"], json!(name));
     for wrong in ["with blank", "", "ä"] {
         let (status, error) = door.post("/api/v1/query", &json!({ "query": "x", "session_id": wrong })).await;
         assert_eq!((status, &error["details"]["field"]), (400, &json!("session_id")), "{wrong}");
     }
+    world.service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_session_that_a_program_named_has_that_name_in_all_that_it_hears_of_it() {
+    let (world, door, context) = trusted().await;
+    let mut listener = Listener::at(&door).await;
+    let name = "session_1753700000000_k3j9x2";
+    world.server.push(Answer::reply(&["First."]));
+    door.post("/api/v1/query", &json!({ "query": "One", "session_id": name })).await;
+    let conversation = world.conversations(context.id).await.items.remove(0);
+    world.service.operation_record(operation(&conversation, "look_up")).await.unwrap();
+    let told = listener.until(r#""tool_name":"look_up""#).await;
+    assert!(told.contains(r#""content":"One""#) && told.contains(&format!(r#""session_id":"{name}""#)), "{told}");
+    assert!(!told.contains(&conversation.id.to_string()), "{told}");
+
+    assert_eq!(door.get("/api/conversations").await.1["conversations"][0]["session_id"], json!(name));
+    for called in [name, &conversation.id.to_string()] {
+        assert_eq!(door.get(&format!("/api/conversation/{called}")).await.1["session_id"], json!(name));
+        let (_, done) = door.get(&format!("/api/v1/sessions/{called}/context")).await;
+        assert_eq!((&done["session_id"], &done["operations"][0]["session_id"]), (&json!(name), &json!(name)));
+        world.server.push(Answer::reply(&["More."]));
+        let (_, answer) = door.post("/api/v1/query", &json!({ "query": "On", "session_id": called })).await;
+        assert_eq!(answer["session_id"], json!(name));
+    }
+    let gone = door.delete(&format!("/api/conversation/{}", conversation.id)).await.1;
+    assert_eq!((&gone["session_id"], &gone["deleted_count"]), (&json!(name), &json!(6)));
     world.service.shutdown().await;
 }
 
@@ -162,6 +191,12 @@ async fn one_of_several_companions_answers_the_one_that_is_named_first() {
         assert_eq!((status, &answer["agent_name"], &answer["content"]), (200, &json!(expected), &json!("Yes.")), "{answer}");
         assert_eq!((&answer["success"], &answer["citations"]), (&json!(true), &json!([])));
     }
+    world.server.push(Answer::reply(&["Ada here."]));
+    let (_, answer) = door.post("/api/v1/query", &json!({ "query": "Who is it?", "context_id": "ada" })).await;
+    assert_eq!(answer["agent_name"], json!("Ada"));
+    let again = json!({ "query": "Still?", "session_id": answer["session_id"], "context_id": context.name });
+    let (status, error) = door.post("/api/v1/query", &again).await;
+    assert_eq!((status, &error["details"]["field"]), (400, &json!("context_id")));
     let (status, error) = door.post("/api/multi-agent/query", &json!({ "query": "x", "agents": ["Nobody"] })).await;
     assert_eq!(status, 404);
     assert!(error["details"]["existing"].as_str().unwrap().contains("Ada"), "{error}");
@@ -221,6 +256,7 @@ async fn bad_input_is_named_and_never_an_error_of_the_server() {
     }
     let (status, error) = door.post("/api/v1/query", &json!({ "query": "x".repeat(2 << 20) })).await;
     assert_eq!((status, &error["code"]), (413, &json!("limit_reached")), "{error}");
+    assert_eq!(error["details"]["field"], json!("query"));
     assert_eq!(door.delete("/api/v1/query").await.0, 405);
     assert_eq!(door.get("/api/v1/events").await.0, 426);
     world.service.vault_lock().await;
@@ -326,6 +362,9 @@ async fn an_answer_names_the_tool_that_ran_last_for_it_and_none_where_none_did()
         let (_, answer) = door.post(path, &json!({ "query": "And now?", "session_id": conversation.id })).await;
         assert_eq!((&answer["success"], answer.get("tool_name")), (&json!(true), None), "{answer}");
     }
+    let log = world.service.connection_log(Some(NAME.into()), 100).await.unwrap();
+    let ran: Vec<u32> = log.iter().filter(|it| it.kind == AccessKind::RunTools).map(|it| it.count).collect();
+    assert_eq!(ran, [1, 1], "with which replies tools ran, and how many");
     world.service.shutdown().await;
 }
 

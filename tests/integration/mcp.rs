@@ -234,9 +234,9 @@ async fn bad_arguments_are_named_with_value_and_range_and_change_nothing() {
         ),
         ("context-manage", json!({ "action": "create_from_preset", "presetId": 7 }), "invalid_parameter", "presetId"),
         ("context-chat", json!({ "contextId": context.id }), "invalid_parameter", "message"),
-        ("context-chat", json!({ "contextId": context.id, "message": " " }), "invalid_parameter", "text"),
+        ("context-chat", json!({ "contextId": context.id, "message": " " }), "invalid_parameter", "message"),
         ("context-chat", json!({ "contextId": context.id, "message": "x".repeat(11 << 20) }), "limit_reached", "arguments"),
-        ("context-chat", json!({ "contextId": context.id, "message": "x".repeat(2 << 20) }), "limit_reached", "text"),
+        ("context-chat", json!({ "contextId": context.id, "message": "x".repeat(2 << 20) }), "limit_reached", "message"),
         ("conversation-manage", json!({ "action": "delete", "contextId": context.id }), "invalid_parameter", "conversationIds"),
         (
             "conversation-manage",

@@ -216,6 +216,35 @@ async fn a_body_that_is_too_large_is_refused_and_sessions_have_an_end() {
     world.service.shutdown().await;
 }
 
+#[tokio::test]
+async fn a_refusal_of_the_protocol_has_the_one_error_shape_and_a_session_that_was_ended_has_ended() {
+    let world = World::new().await;
+    let door = world.door().await;
+    let ask = |method: reqwest::Method, session: Option<&str>, body: &str| {
+        let request = client().request(method, format!("{}/mcp", door.address)).bearer_auth(&door.token);
+        let request = request.header("accept", "application/json, text/event-stream").header("content-type", "application/json");
+        let request = session.into_iter().fold(request, |request, session| request.header("mcp-session-id", session));
+        request.body(body.to_owned()).send()
+    };
+    let listing = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    for (session, status, code) in [(None, 400, "invalid_parameter"), (Some("none-of-those"), 404, "not_found")] {
+        let answer = ask(reqwest::Method::GET, session, "").await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{session:?}");
+        let refused: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        assert_eq!((&refused["code"], &refused["details"]), (&json!(code), &json!({})), "{refused}");
+        assert!(refused["message"].as_str().unwrap().contains("ession"), "{refused}");
+    }
+    let begin = json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "Raw", "version": "1" } }
+    });
+    let begun = ask(reqwest::Method::POST, None, &begin.to_string()).await.unwrap();
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    assert_eq!(ask(reqwest::Method::DELETE, Some(&session), "").await.unwrap().status().as_u16(), 204);
+    assert_eq!(ask(reqwest::Method::POST, Some(&session), &listing).await.unwrap().status().as_u16(), 404);
+    world.service.shutdown().await;
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_sdk_lists_reads_talks_stops_and_is_refused_over_http_in_both_eras() {

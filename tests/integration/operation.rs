@@ -3,7 +3,7 @@
 use crate::support::World;
 use chrono::TimeDelta;
 use evenkeel_domain::*;
-use evenkeel_service::OperationPage;
+use evenkeel_service::{ExportFormat, OperationPage};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -173,6 +173,10 @@ async fn own_rules_are_checked_when_they_are_saved_and_take_values_out_of_result
     let tried = world.service.operation_try_rule(rule("$.a"), "{\"a\": [1]}".into()).await.unwrap();
     assert_eq!(tried, ["[1]"]);
     assert!(world.service.operation_try_rule(rule("a"), "{}".into()).await.is_err());
+    assert!(world.service.operation_try_rule(rule("$.a"), "{}".into()).await.unwrap().is_empty());
+    let refused = world.service.operation_try_rule(rule("$.a"), "a: 1".into()).await.unwrap_err().to_body();
+    assert_eq!((refused.details["field"].as_str(), refused.details.contains_key("sample")), ("result", true), "{refused}");
+    assert_eq!(world.service.operation_try_rule(rule("$"), "a: 1".into()).await.unwrap(), ["\"a: 1\""]);
 }
 
 #[tokio::test]
@@ -277,6 +281,28 @@ async fn an_export_is_json_lines_that_can_be_read_again_and_never_lies_in_the_pr
     let inside = world.service.operation_save(None, world.service.profile_dir().join("x.jsonl")).await.unwrap_err();
     assert_eq!(inside.code(), ErrorCode::PlaceRefused);
     assert!(!world.service.profile_dir().join("x.jsonl").exists());
+}
+
+#[tokio::test]
+async fn an_exported_conversation_has_what_tools_did_but_not_for_a_message_that_is_deleted() {
+    let (world, context, conversation) = begun().await;
+    let (.., reply) = world.exchange(context.id, Some(conversation), "and again", "Done.").await;
+    let done = OperationDraft { message_id: Some(reply.id), ..draft(&context, conversation, "look", json!({}), json!([1])) };
+    record(&world, done).await;
+    let exported = async || -> Value {
+        let text = world.service.conversation_export(conversation, ExportFormat::Json).await.unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let json = exported().await;
+    let operation = &json["operations"][0];
+    assert_eq!((&operation["messageId"], &operation["tool"]), (&json!(reply.id), &json!("look")), "{json}");
+    assert_eq!(operation["result"], json!([1]));
+    let markdown = world.service.conversation_export(conversation, ExportFormat::Markdown).await.unwrap();
+    assert!(markdown.contains("> Tool `files · look`, 12 ms\n"), "{markdown}");
+    let name = world.service.operation_file_name(Some(conversation)).await.unwrap();
+    assert!(name.starts_with(&context.name) && name.ends_with(" operations.jsonl"), "{name}");
+    world.service.message_delete(reply.id).await.unwrap();
+    assert_eq!(exported().await["operations"], json!([]));
 }
 
 #[tokio::test]

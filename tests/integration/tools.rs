@@ -493,8 +493,11 @@ async fn a_context_for_this_machine_alone_gets_no_tools_from_elsewhere_and_the_e
     let refused = world.service.tool_server_save(moved).await.unwrap_err();
     assert_eq!(refused.to_body().details["field"], "transport", "a token goes to another place only when it is entered again");
     let plain = ToolTransport::Http { url: "http://tools.example/mcp".into() };
-    let refused = world.service.tool_server_save(ToolServerDraft { transport: plain, ..draft }).await.unwrap_err();
+    let refused = world.service.tool_server_save(ToolServerDraft { transport: plain, ..draft.clone() }).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ProviderAddressRefused);
+    let none = ToolTransport::Http { url: "not a url".into() };
+    let refused = world.service.tool_server_save(ToolServerDraft { transport: none, ..draft.clone() }).await.unwrap_err();
+    assert_eq!((refused.code(), refused.to_body().details["field"].as_str()), (ErrorCode::InvalidParameter, "url"));
     let at = |tool: &str| Tool { name: tool.into(), description: String::new(), input_schema: json!({"type": "object"}) };
     let (id, now) = (far.server.id, far.server.created_at);
     world.store().write(|w| w.set_tools_listed(id, &[at("look_up")], now)).unwrap();

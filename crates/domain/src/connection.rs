@@ -81,6 +81,8 @@ pub enum AccessKind {
     ReadOperations,
     /// It sent a message and had it answered.
     Chat,
+    /// Tools ran for a reply that it asked for.
+    RunTools,
     /// It made or changed a context.
     ChangeContext,
     /// It deleted a context.
@@ -95,12 +97,13 @@ pub enum AccessKind {
 
 impl AccessKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ReadContexts,
         Self::ReadPresets,
         Self::ReadMessages,
         Self::ReadOperations,
         Self::Chat,
+        Self::RunTools,
         Self::ChangeContext,
         Self::DeleteContext,
         Self::ChangePreset,
@@ -117,6 +120,7 @@ impl AccessKind {
             Self::ReadMessages => "readMessages",
             Self::ReadOperations => "readOperations",
             Self::Chat => "chat",
+            Self::RunTools => "runTools",
             Self::ChangeContext => "changeContext",
             Self::DeleteContext => "deleteContext",
             Self::ChangePreset => "changePreset",

@@ -152,6 +152,18 @@ impl ErrorBody {
         self.details.insert(key.to_owned(), value.to_string());
         self
     }
+
+    /// The same where the caller knows the field `own` by another name.
+    #[must_use]
+    pub fn of_field(mut self, own: &str, called: &str) -> Self {
+        if self.details.get("field").is_some_and(|field| field == own) {
+            if let Some(rest) = self.message.strip_prefix(own) {
+                self.message = format!("{called}{rest}");
+            }
+            self = self.with("field", called);
+        }
+        self
+    }
 }
 
 impl std::fmt::Display for ErrorBody {

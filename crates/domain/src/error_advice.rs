@@ -1,6 +1,6 @@
 //! What to do about each error, and the table of the docs. A code without its row does not compile.
 
-use crate::ErrorCode;
+use crate::{ErrorBody, ErrorCode};
 
 impl ErrorCode {
     /// What the user can do about it, in one sentence.
@@ -70,7 +70,8 @@ impl ErrorCode {
         let mut table = String::from(
             "# Errors\n\n\
              Every error has the shape `{code, message, details}`, in the window, over HTTP and over MCP alike. This table is\n\
-             generated from `ErrorCode`; after a change run `EVENKEEL_WRITE_DOCS=1 cargo test -p evenkeel-domain error_advice`.\n\n\
+             generated from `ErrorCode`; after a change run `EVENKEEL_WRITE_DOCS=1 cargo test -p evenkeel-domain error_advice`.\n\
+             Where a code is of several things, `details.advice` says what to do about this one.\n\n\
              | code | what happened | what to do |\n|---|---|---|\n",
         );
         for (code, name, _) in Self::ALL {
@@ -80,12 +81,44 @@ impl ErrorCode {
     }
 }
 
+/// The detail that says what to do where that of the code does not fit.
+const ADVICE: &str = "advice";
+
+impl ErrorBody {
+    /// The same with what to do about it, where its code is of several things.
+    #[must_use]
+    pub fn advised(self, advice: &str) -> Self {
+        self.with(ADVICE, advice)
+    }
+
+    /// What the user can do about it, in one sentence: its own, or else that of its code.
+    #[must_use]
+    pub fn advice(&self) -> &str {
+        self.details.get(ADVICE).map_or_else(|| self.code.advice(), String::as_str)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn a_field_is_named_as_the_caller_knows_it_and_no_other_one_is() {
+        let body = ErrorBody::new(ErrorCode::InvalidParameter, "text is empty; it must be there").with("field", "text");
+        let named = body.clone().of_field("text", "message");
+        assert_eq!((named.message.as_str(), named.details["field"].as_str()), ("message is empty; it must be there", "message"));
+        assert_eq!(body.clone().of_field("name", "message"), body);
+    }
+
+    #[test]
+    fn an_error_that_brings_its_own_advice_gives_that_of_its_code_no_more() {
+        let body = ErrorBody::new(ErrorCode::NotFound, "the folder is not there");
+        assert_eq!(body.advice(), ErrorCode::NotFound.advice());
+        assert_eq!(body.advised("Make it.").advice(), "Make it.");
+    }
 
     /// Run with `EVENKEEL_WRITE_DOCS=1` to write the file instead of comparing it.
     #[test]

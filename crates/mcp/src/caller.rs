@@ -95,6 +95,14 @@ impl Caller {
         self.companions.note(self.access(kind, context, count, false)).await;
     }
 
+    /// Writes into the log that a message was answered, and for how many tools that was the reason.
+    pub async fn note_chat(&self, context: ContextId, tools: usize) {
+        self.note(AccessKind::Chat, Some(context), 1).await;
+        if tools > 0 {
+            self.note(AccessKind::RunTools, Some(context), tools).await;
+        }
+    }
+
     fn access(&self, kind: AccessKind, context_id: Option<ContextId>, count: usize, is_refused: bool) -> Access {
         Access {
             client: self.name.clone(),

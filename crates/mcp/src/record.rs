@@ -196,6 +196,12 @@ impl OperationRecord {
             error: operation.error.clone().map(ErrorRecord::from),
         }
     }
+
+    /// The same, with its session as the program calls it.
+    #[must_use]
+    pub fn within(self, session_id: String) -> Self {
+        Self { session_id, ..self }
+    }
 }
 
 /// Why something was not done.

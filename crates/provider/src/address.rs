@@ -20,6 +20,14 @@ pub fn check_address(base_url: &str, local_only: bool) -> Result<(), ProviderErr
     }
 }
 
+/// What may be shown of a text that is no address of a server at all: not of the form `https://host/path`, or of another
+/// scheme. `None` of one that is; whether it may be called is another question.
+#[must_use]
+pub fn no_address(base_url: &str) -> Option<String> {
+    let is_one = |url: url::Url| matches!(url.scheme(), "http" | "https") && url.host().is_some();
+    (!egress::parse(base_url).is_ok_and(is_one)).then(|| shown(base_url))
+}
+
 /// Scheme, host and port of an address: what a key is bound to. `None` if it is no address.
 #[must_use]
 pub fn origin(base_url: &str) -> Option<String> {
@@ -30,6 +38,17 @@ pub fn origin(base_url: &str) -> Option<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn what_is_no_address_is_told_from_one_that_may_not_be_called() {
+        for text in ["", "not a url", "ftp://models.example", "https://", "http://host:99999/x"] {
+            assert!(no_address(text).is_some(), "{text}");
+        }
+        for text in ["localhost:11434", "https://a:b@models.example", "http://models.example", "https://169.254.169.254/v1"] {
+            assert_eq!(no_address(text), None, "{text}");
+        }
+        assert_eq!(no_address("ftp://me:hidden@host/?key=hidden").unwrap(), "host/");
+    }
 
     #[test]
     fn a_refusal_shows_neither_password_nor_query() {

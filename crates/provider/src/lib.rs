@@ -40,7 +40,7 @@ mod remote;
 mod request;
 pub mod wire;
 
-pub use address::{check_address, origin};
+pub use address::{check_address, no_address, origin};
 pub use catalog::list_models;
 pub use detect::{DETECTION_LIMIT, DetectTarget, DetectedServer, detect_local};
 pub use egress::locality;

@@ -22,7 +22,7 @@ use axum::routing::{get, post};
 use evenkeel_domain::ErrorCode;
 use evenkeel_mcp::Companions;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{RwLock, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 /// Programs that listen to what happens at the same time.
@@ -37,12 +37,14 @@ struct Desk {
     closed: CancellationToken,
     /// Places for those who listen to what happens: their connections are counted nowhere else.
     listeners: Arc<Semaphore>,
+    /// Held by whoever begins a session with a name of its own, until that is kept: what happens there is told after that.
+    naming: Arc<RwLock<()>>,
 }
 
 /// The routes; what stays open on them ends with `closed`.
 pub(crate) fn routes(app: &Arc<dyn App>, closed: CancellationToken) -> Router {
     let listeners = Arc::new(Semaphore::new(LISTENERS));
-    let desk = Desk { app: app.clone(), companions: app.companions(), closed, listeners };
+    let desk = Desk { app: app.clone(), companions: app.companions(), closed, listeners, naming: Arc::default() };
     let wrong_method = || async {
         let message = "this address has other methods; see /api/openapi.json";
         Refusal::new(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::InvalidParameter, message)

@@ -6,6 +6,7 @@ use evenkeel_domain::{
     SessionQuery, Sessions, SessionsShown,
 };
 use evenkeel_mcp::Companions;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -99,6 +100,12 @@ pub trait App: Send + Sync + 'static {
     /// # Errors
     /// The vault is not open or cannot be read.
     async fn named_session(&self, client: &str, name: &str) -> Result<Option<ConversationId>, ErrorBody>;
+
+    /// The names that a program has given conversations.
+    ///
+    /// # Errors
+    /// The vault is not open or cannot be read.
+    async fn session_names(&self, client: &str) -> Result<HashMap<ConversationId, String>, ErrorBody>;
 
     /// Keeps the name that a program has given a conversation.
     ///

@@ -65,6 +65,17 @@ impl Service {
         Ok(BackupInfo::of_folder(&found.await?))
     }
 
+    /// The backups in a folder that the user chose, newest first; of a vault that is not open, what can be said without
+    /// its key.
+    ///
+    /// # Errors
+    /// The folder is not there or cannot be read.
+    pub async fn backup_list_in(&self, folder: PathBuf) -> Result<Vec<BackupInfo>, ServiceError> {
+        let opened = self.0.gate.opened().ok();
+        let found = blocking("listing the backups", move || Ok(backup::list(&folder, opened.as_ref().map(keys))?));
+        Ok(found.await?.iter().map(|info| BackupInfo::of(info, false)).collect())
+    }
+
     /// Makes a backup in the profile now.
     ///
     /// # Errors

@@ -284,7 +284,11 @@ impl Service {
         ConversationView { conversation, messages, has_earlier, has_later, meter, is_replying, is_private }
     }
 
-    pub(crate) async fn conversation_get(&self, id: ConversationId) -> Result<Conversation, ServiceError> {
+    /// A conversation, also one in the trash.
+    ///
+    /// # Errors
+    /// There is no such conversation; those used last are listed then.
+    pub async fn conversation_get(&self, id: ConversationId) -> Result<Conversation, ServiceError> {
         let (found, others) = self
             .session()?
             .records(id)

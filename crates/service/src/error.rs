@@ -5,6 +5,10 @@ use evenkeel_diagnosis::DiagnosisError;
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError};
 use evenkeel_plugin::Fault;
 use evenkeel_store::archive::ArchiveError;
+use evenkeel_store::backup::{BackupError, EXTENSION};
+
+/// What to do about a folder that is not there.
+pub(crate) const NO_FOLDER: &str = "Connect its drive, make the folder, or choose another one.";
 
 /// What a service method answers when it cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +24,7 @@ pub enum ServiceError {
     Store(#[from] evenkeel_store::StoreError),
     /// A backup.
     #[error(transparent)]
-    Backup(#[from] evenkeel_store::backup::BackupError),
+    Backup(#[from] BackupError),
     /// An archive.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -97,9 +101,13 @@ impl ServiceError {
             // The code alone would speak of the vault, where it is the backup that is damaged or foreign.
             Self::Backup(error) => {
                 let body = ErrorBody::new(self.code(), self.to_string());
-                match BackupInfo::problem_of(error) {
-                    Some(problem) => body.with("backup", problem),
-                    None => body,
+                match (BackupInfo::problem_of(error), error) {
+                    (Some(problem), _) => body.with("backup", problem),
+                    (None, BackupError::FolderMissing { path }) if path.extension().is_some_and(|it| it == EXTENSION) => {
+                        body.with("path", path.display()).advised("Connect its drive, or choose another backup.")
+                    }
+                    (None, BackupError::FolderMissing { path }) => body.with("folder", path.display()).advised(NO_FOLDER),
+                    (None, _) => body,
                 }
             }
             Self::Plugin(error) => {

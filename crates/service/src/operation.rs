@@ -10,6 +10,7 @@ pub use view::{OperationPage, OperationTool};
 
 use crate::backup::blocking;
 use crate::chat::wording::{before_sending, before_storing};
+use crate::transfer::file_stem;
 use crate::{Service, ServiceError};
 use chrono::{DateTime, TimeDelta, Utc};
 use evenkeel_domain::{
@@ -19,6 +20,7 @@ use evenkeel_domain::{
 use evenkeel_operation::{Rules, recent};
 use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use record::Opened;
+use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -183,10 +185,21 @@ impl Service {
         }
     }
 
+    /// The file name to offer for the operations of a conversation, or of all.
+    ///
+    /// # Errors
+    /// There is no such conversation.
+    pub async fn operation_file_name(&self, conversation_id: Option<ConversationId>) -> Result<String, ServiceError> {
+        let Some(id) = conversation_id else { return Ok("operations.jsonl".to_owned()) };
+        let conversation = self.conversation_get(id).await?;
+        let companion = self.context_get(conversation.context_id).await?.name;
+        Ok(format!("{} operations.jsonl", file_stem(&format!("{companion} {}", conversation.title))))
+    }
+
     /// What a rule finds in a result, each value as JSON.
     ///
     /// # Errors
-    /// The rule cannot be read, or the result has more than 1 MiB.
+    /// The rule cannot be read, the result has more than 1 MiB, or nothing is found in it since it is no JSON.
     pub async fn operation_try_rule(&self, rule: OperationRule, result: String) -> Result<Vec<String>, ServiceError> {
         rule.check()?;
         if result.len() > SAMPLE {
@@ -194,7 +207,12 @@ impl Service {
             return Err(FieldError { field: "result", value, range: format!("at most {SAMPLE} bytes") }.into());
         }
         let rules = Rules::read(&[OperationRule { tool_pattern: "*".into(), ..rule }])?;
-        blocking("trying a rule", move || Ok(rules.values("", &evenkeel_operation::parsed(result.into()).value))).await
+        blocking("trying a rule", move || {
+            let is_json = serde_json::from_str::<IgnoredAny>(&result).is_ok();
+            let found = rules.values("", &evenkeel_operation::parsed(result.into()).value);
+            if found.is_empty() && !is_json { Err(no_json().into()) } else { Ok(found) }
+        })
+        .await
     }
 
     /// Ends the transient sessions whose time is over, and says how many those were.
@@ -233,6 +251,12 @@ impl Service {
 /// Refuses rules that cannot be evaluated.
 pub(crate) fn check_rules(settings: &OperationSettings) -> Result<(), FieldError> {
     Rules::read(&settings.rules).map(drop)
+}
+
+fn no_json() -> ErrorBody {
+    let range = "JSON, as a tool answers it; of plain text $ takes the whole".to_owned();
+    let error = FieldError { field: "result", value: "text that is no JSON".to_owned(), range };
+    ErrorBody::from(error).with("sample", "text")
 }
 
 /// Transient sessions that were last used before this have ended.

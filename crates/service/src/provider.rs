@@ -2,7 +2,7 @@
 
 use crate::{DetectedServer, ProviderDraft, ProviderTest, Service, ServiceError, session::Session};
 use evenkeel_domain::{ErrorBody, ErrorCode, FieldError, ModelInfo, Provider, ProviderId, ProviderKind, ProviderLocality};
-use evenkeel_provider::{DetectTarget, Endpoint, check_address, detect_local, list_models, locality, origin};
+use evenkeel_provider::{DetectTarget, Endpoint, check_address, detect_local, list_models, locality, no_address, origin};
 use evenkeel_store::archive::{ProviderRecord, Unfit};
 use evenkeel_store::{ReadHandle, StoreError, WriteHandle};
 use secrecy::SecretString;
@@ -302,6 +302,14 @@ fn check(draft: &ProviderDraft) -> Result<(), ServiceError> {
             refuse("kind", "engine".into(), "there is one engine, and it is built in")
         };
     }
-    check_address(draft.base_url.trim(), false)?;
-    Ok(())
+    reachable("baseUrl", draft.base_url.trim())
+}
+
+/// Refuses what is no address, as a value that `field` cannot have, and one that may not be called.
+pub(crate) fn reachable(field: &'static str, address: &str) -> Result<(), ServiceError> {
+    if let Some(shown) = no_address(address) {
+        let value = shown.chars().take(80).collect();
+        return Err(FieldError { field, value, range: "https://host/path, or http://localhost:port/path".into() }.into());
+    }
+    Ok(check_address(address, false)?)
 }

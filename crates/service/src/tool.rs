@@ -7,12 +7,13 @@ pub(crate) use question::{Questions, Sink};
 pub(crate) use reach::reseal_secrets;
 
 use crate::missing::{missing, named};
+use crate::provider::reachable;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
     ContextId, ErrorBody, ErrorCode, FieldError, ProviderLocality, ToolAnswer, ToolChoice, ToolRule, ToolServer, ToolServerId,
     ToolTransport,
 };
-use evenkeel_provider::{check_address, locality};
+use evenkeel_provider::locality;
 use evenkeel_store::ReadHandle;
 use evenkeel_tools::{Listing, ToolRoom};
 use reach::Secrets;
@@ -277,7 +278,7 @@ fn check(draft: &ToolServerDraft) -> Result<(), ServiceError> {
         return refuse("name", &format!("{name} characters"), "1 to 120 characters");
     }
     match &draft.transport {
-        ToolTransport::Http { url } => check_address(url, false)?,
+        ToolTransport::Http { url } => reachable("url", url)?,
         ToolTransport::Stdio { command, args } => {
             if command.trim().is_empty() || command.len() > 4_096 || command.contains('\0') {
                 return refuse("command", command, "a program, 1 to 4096 bytes");

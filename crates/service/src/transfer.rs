@@ -7,14 +7,15 @@ mod several;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tools;
 
 use crate::{ExportFormat, Service, ServiceError};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
-    ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, Revision, RevisionId, Role,
+    ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, Operation, Revision, RevisionId, Role,
 };
 use evenkeel_store::{ReadHandle, StoreError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Everything that is written out of one conversation.
@@ -24,6 +25,8 @@ struct Record {
     companion: Option<String>,
     /// On every branch, in order of birth.
     messages: Vec<Message>,
+    /// What tools did in it, the oldest first; without what they did for messages that are deleted.
+    operations: Vec<Operation>,
     /// The personas that replies were given under.
     revisions: BTreeMap<RevisionId, Revision>,
     /// The names of contexts that answered without a revision.
@@ -75,6 +78,13 @@ impl Record {
             return Err(StoreError::NotFound { noun: evenkeel_store::Noun::Conversation, id: id.to_string() });
         };
         let messages = read.messages(id)?;
+        let mut operations = Vec::new();
+        read.each_operation(Some(id), |operation| {
+            operations.push(operation);
+            Ok::<_, StoreError>(())
+        })?;
+        let there: HashSet<MessageId> = messages.iter().map(|message| message.id).collect();
+        operations.retain(|operation| operation.message_id.is_none_or(|message| there.contains(&message)));
         let (mut revisions, mut names) = (BTreeMap::new(), HashMap::new());
         for message in messages.iter().filter(|message| message.role == Role::Assistant) {
             if let Some(revision_id) = &message.revision_id
@@ -89,7 +99,7 @@ impl Record {
             }
         }
         let companion = read.context(conversation.context_id)?.map(|context| context.name);
-        Ok(Self { conversation, companion, messages, revisions, names, exported_at })
+        Ok(Self { conversation, companion, messages, operations, revisions, names, exported_at })
     }
 
     /// The name that a reply was given under; `None` of the user's messages and where nobody knows it.

@@ -18,7 +18,13 @@ pub(super) async fn backup(caller: &Caller, wish: &BackupWish) -> Result<(), Fai
             };
             caller.print.value(&made, |made| format!("Made and checked: {}", made.path))
         }
-        BackupWish::List => caller.print.value(&all(caller).await?, |infos| listed(infos)),
+        BackupWish::List { to } => {
+            let found = match to {
+                Some(folder) => elsewhere(caller, folder).await?,
+                None => all(caller).await?,
+            };
+            caller.print.value(&found, |infos| listed(infos))
+        }
         BackupWish::Check { file } => check(caller, file.as_deref()).await,
     }
 }
@@ -29,6 +35,15 @@ async fn all(caller: &Caller) -> Result<Vec<BackupInfo>, Failure> {
         Ok(()) => Ok(caller.service.backup_list().await?),
         Err(closed) => caller.service.backup_list_closed().await.map_err(|_| closed),
     }
+}
+
+/// The backups in a folder, which may be all that is left of a vault.
+async fn elsewhere(caller: &Caller, folder: &Path) -> Result<Vec<BackupInfo>, Failure> {
+    // Without the key something can be said all the same; that the user wants to stop is another matter.
+    if let Err(stopped @ Failure::Ended(_)) = caller.open().await {
+        return Err(stopped);
+    }
+    Ok(caller.service.backup_list_in(whole_path(folder)?).await?)
 }
 
 async fn check(caller: &Caller, file: Option<&Path>) -> Result<(), Failure> {
@@ -50,7 +65,10 @@ async fn check(caller: &Caller, file: Option<&Path>) -> Result<(), Failure> {
 }
 
 fn newest(listed: &[BackupInfo]) -> Result<PathBuf, Failure> {
-    let none = || ErrorBody::new(ErrorCode::NotFound, "there is no backup in the profile; make one with evenkeel backup now");
+    let none = || {
+        let none = ErrorBody::new(ErrorCode::NotFound, "there is no backup in the profile");
+        none.advised("Make one with evenkeel backup now, or name the file of another one.")
+    };
     Ok(listed.first().map(|info| PathBuf::from(&info.path)).ok_or_else(none)?)
 }
 

@@ -73,7 +73,7 @@ impl Talk {
     /// Says one thing; how the process ends tells how the reply ended.
     async fn once(&mut self, text: String) -> Result<(), Failure> {
         let exchange = self.say(text).await?;
-        if self.print.is_json() && !self.is_streamed {
+        if self.is_whole() {
             self.print.value(&exchange, |_| String::new())?;
         }
         match exchange {
@@ -104,7 +104,7 @@ impl Talk {
             }
             match self.say(line).await {
                 Ok(Exchange { error: Some(error), .. }) | Err(Failure::Refused(error)) => self.print.error(&error),
-                Ok(exchange) if self.print.is_json() && !self.is_streamed => self.print.line(&exchange)?,
+                Ok(exchange) if self.is_whole() => self.print.line(&exchange)?,
                 Ok(_) => {}
                 Err(failure) => return Err(failure),
             }
@@ -142,8 +142,18 @@ impl Talk {
             }
             self.hear(event, &mut exchange)?;
         }
-        sending.await.map_err(|error| Failure::internal("sending the message", &error))??;
+        let sent = sending.await.map_err(|error| Failure::internal("sending the message", &error))?;
+        sent.map_err(|error| error.to_body().of_field("text", "message"))?;
+        if let Some(conversation) = exchange.conversation.as_mut().filter(|_| self.is_whole()) {
+            // The reply has changed it since it was told of.
+            *conversation = self.service.conversation_get(conversation.id).await?;
+        }
         Ok(exchange)
+    }
+
+    /// Whether an exchange is printed as one object.
+    fn is_whole(&self) -> bool {
+        self.print.is_json() && !self.is_streamed
     }
 
     async fn stop(&self) -> Result<(), Failure> {

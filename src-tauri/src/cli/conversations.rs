@@ -29,6 +29,9 @@ pub(super) async fn conversations(caller: &Caller, wish: &ConversationsWish) -> 
             caller.print.value(&service.search_messages(query).await?, |hits| found(hits))
         }
         ConversationsWish::Delete { ids } => {
+            for id in ids {
+                service.conversation_get(*id).await?;
+            }
             let gone = service.conversation_delete(ids.clone()).await?;
             caller.print.value(&gone, |gone| format!("In the trash: {}.", gone.len()))
         }
@@ -71,6 +74,9 @@ fn said(message: &Message) -> String {
 }
 
 fn found(hits: &[SearchHit]) -> String {
+    if hits.is_empty() {
+        return "No message has all these words.".to_owned();
+    }
     let row = |hit: &SearchHit| {
         let text: String = hit.snippet.iter().map(|part| part.text.as_str()).collect();
         [when(hit.created_at), shortened(&hit.conversation_title, 30), shortened(&text, 80), hit.conversation_id.to_string()]

@@ -4,7 +4,8 @@ use super::Caller;
 use super::conversations::named;
 use super::failure::Failure;
 use crate::options::{ExportWish, Format};
-use evenkeel_service::ExportFormat;
+use evenkeel_domain::{ErrorBody, ErrorCode};
+use evenkeel_service::{ExportFormat, ServiceError};
 use serde::Serialize;
 
 /// What was written, and where.
@@ -27,8 +28,17 @@ pub(super) async fn export(caller: &Caller, wish: &ExportWish) -> Result<(), Fai
     };
     let Some(path) = &wish.output else { return caller.print.whole(&text) };
     let written = Written { path: path.display().to_string(), bytes: text.len() };
-    service.export_write(text, path.clone(), wish.force).await?;
+    service.export_write(text, path.clone(), wish.force).await.map_err(refused)?;
     caller.print.value(&written, |written| format!("Written to {}.", written.path))
+}
+
+/// What the command line has for it is said in its words.
+fn refused(error: ServiceError) -> ErrorBody {
+    let body = error.to_body();
+    match body.code {
+        ErrorCode::FileExists => body.advised("Add --force to replace it, or name another file."),
+        _ => body,
+    }
 }
 
 fn format(caller: &Caller, wish: &ExportWish) -> ExportFormat {

@@ -29,14 +29,15 @@ impl Failure {
         ErrorBody::new(ErrorCode::Internal, format!("{place} failed: {error}")).into()
     }
 
-    /// What a file of the user's could not be used for.
+    /// Why a file of the user's could not be read.
     pub fn of_file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
         let code = match error.kind() {
             io::ErrorKind::NotFound => ErrorCode::NotFound,
             io::ErrorKind::PermissionDenied => ErrorCode::NotWritable,
             _ => ErrorCode::Storage,
         };
-        ErrorBody::new(code, format!("{doing} {} failed: {error}", path.display())).with("path", path.display()).into()
+        let body = ErrorBody::new(code, format!("{doing} {} failed: {error}", path.display())).with("path", path.display());
+        body.advised("Check the path, and whether the file may be read; nothing was changed.").into()
     }
 }
 

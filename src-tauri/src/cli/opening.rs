@@ -104,9 +104,11 @@ fn opened(status: VaultStatus) -> Result<(), Failure> {
         (VaultState::Open, _) => return Ok(()),
         (VaultState::New, _) => {
             locked(format!("there is no vault in {} yet; open Evenkeel once and make one", status.profile_dir))
+                .advised("Start Evenkeel without a command: its first screen makes the vault.")
         }
         (VaultState::ConfirmRecovery, _) => {
             locked("the vault waits for its recovery code to be typed back; open Evenkeel and do it".to_owned())
+                .advised("Start Evenkeel without a command and type the code, then do this again.")
         }
         (state, Some(error)) if needs_the_user(state) => ErrorBody { message: format!("{}; {KEY}", error.message), ..error },
         (_, Some(error)) => error,

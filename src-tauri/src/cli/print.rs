@@ -66,7 +66,7 @@ impl Printer {
         if self.json {
             tell(&serde_json::to_string(body).unwrap_or_default());
         } else {
-            tell(&format!("evenkeel: {} ({})\n{}", body.message, body.code.as_str(), body.code.advice()));
+            tell(&format!("evenkeel: {} ({})\n{}", body.message, body.code.as_str(), body.advice()));
         }
     }
 

@@ -84,14 +84,22 @@ fn confirmed(caller: &Caller, yes: bool, change: &str) -> Result<(), Failure> {
     if yes {
         return Ok(());
     }
-    let refused = |message: &str| Err(ErrorBody::new(ErrorCode::InvalidParameter, message).with("field", "yes").into());
+    let refused = |message: &str, advice: &str| {
+        let body = ErrorBody::new(ErrorCode::InvalidParameter, message).with("field", "yes");
+        Err(body.advised(advice).into())
+    };
     if !io::stdin().is_terminal() {
-        return refused("nobody can be asked here whether the vault is to be replaced; say so by --yes");
+        return refused(
+            "nobody can be asked here whether the vault is to be replaced",
+            "Add --yes to restore without being asked, or run the command on a terminal.",
+        );
     }
     caller.print.note(change);
     match asked(&format!("Type {WORD} to go on: "))? {
         Some(word) if word == WORD => Ok(()),
-        _ => refused("nothing was restored, since the word was not typed"),
+        _ => {
+            refused("nothing was restored, since the word was not typed", "Run the command again and type restore, or add --yes.")
+        }
     }
 }
 
@@ -105,5 +113,6 @@ fn done(set_aside: Option<&str>) -> String {
 fn no_secret() -> Failure {
     let message = "the vault is not open; restoring needs the recovery code or passphrase of the backup: run the command on a \
                    terminal, or give it by --passphrase-file";
-    ErrorBody::new(ErrorCode::VaultLocked, message).into()
+    let body = ErrorBody::new(ErrorCode::VaultLocked, message);
+    body.advised("Name a file with the recovery code by --passphrase-file, or run the command on a terminal.").into()
 }

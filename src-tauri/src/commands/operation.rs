@@ -37,7 +37,8 @@ pub async fn operation_save(
     shell: State<'_, Shell>,
     conversation_id: Option<ConversationId>,
 ) -> Answer<Option<String>> {
-    let Some(path) = dialog::save_file(&app, "operations.jsonl").await? else { return Ok(None) };
+    let name = shell.service.operation_file_name(conversation_id).await?;
+    let Some(path) = dialog::save_file(&app, &name).await? else { return Ok(None) };
     shell.service.operation_save(conversation_id, path.clone()).await?;
     Ok(Some(path.display().to_string()))
 }

@@ -43,6 +43,17 @@ fn what_cannot_be_meant_is_refused_before_anything_is_opened() {
 }
 
 #[test]
+fn what_is_not_understood_is_said_in_json_where_that_was_asked_for() {
+    let wants = |line: &[&str]| wants_json(line.iter().map(|word| OsString::from(*word)));
+    assert!(wants(&["contexts", "nonsense", "--json"]) && wants(&["chat", "--stream"]));
+    assert!(!wants(&["contexts", "nonsense"]) && !wants(&["chat", "Mara", "--", "--json"]));
+    let error = Arguments::try_parse_from(["evenkeel", "contexts", "nonsense", "--json"]).unwrap_err();
+    let body = misunderstood(&error);
+    assert!(body.message.contains("'nonsense'") && !body.message.contains("error:"), "{body}");
+    assert!(!body.message.contains("Usage") && body.advice().contains("--help"), "{body}");
+}
+
+#[test]
 fn completions_know_every_command() {
     for shell in
         [clap_complete::Shell::Bash, clap_complete::Shell::Zsh, clap_complete::Shell::Fish, clap_complete::Shell::PowerShell]

@@ -262,7 +262,11 @@ pub enum BackupWish {
         to: Option<PathBuf>,
     },
     /// Lists the backups in the profile, newest first.
-    List,
+    List {
+        /// Those in this folder instead.
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
+    },
     /// Checks a backup completely, as a restore would.
     Check {
         /// The file; without it, the newest of the profile.

@@ -39,6 +39,7 @@ fn a_message_is_answered_and_the_conversation_goes_on() {
     assert_eq!(keys(&exchange), ["care", "conversation", "error", "reply", "userMessage"]);
     assert_eq!((&exchange["reply"]["content"], &exchange["error"]), (&json!("Yes, twice."), &Value::Null));
     assert_eq!(exchange["userMessage"]["content"], json!("Did I greet you?"));
+    assert_eq!(exchange["conversation"]["messageCount"], json!(4), "as it is at the end");
     let sent = model.server.take_requests().pop().unwrap().to_string();
     assert!(sent.contains("Good morning.") && sent.contains("Did I greet you?"), "{sent}");
 
@@ -84,7 +85,7 @@ fn what_the_model_cannot_do_is_said_and_the_message_stays() {
     assert_eq!(keys(&err), ["code", "details", "message"]);
     assert_eq!(newest(&place)["messages"][0]["content"], json!("Hello"));
     let empty = place.run_with(&["chat", NAME, "--json"], "\n").refused(1);
-    assert_eq!(empty["code"], json!("invalid_parameter"));
+    assert_eq!((&empty["code"], &empty["details"]["field"]), (&json!("invalid_parameter"), &json!("message")));
 }
 
 #[test]

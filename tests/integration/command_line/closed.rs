@@ -13,6 +13,8 @@ fn where_there_is_no_vault_none_is_made() {
         assert_eq!((keys(&refused), &refused["code"]), (vec!["code", "details", "message"], &json!("vault_locked")));
         assert!(refused["message"].as_str().unwrap().contains("open Evenkeel once"), "{refused}");
     }
+    let told = place.run(&["contexts", "list"]).err;
+    assert!(told.contains("first screen makes the vault") && !told.contains("Unlock the vault"), "{told}");
     let report = place.run(&["doctor", "--json"]);
     assert_eq!(report.code, 1, "{report:?}");
     let report: Value = serde_json::from_str(&report.out).unwrap();
@@ -68,6 +70,8 @@ fn a_line_that_is_not_understood_ends_with_two_and_help_with_nothing_wrong() {
         assert_eq!((told.code, told.out.as_str()), (2, ""), "{told:?}");
         assert!(told.err.contains("error:") && told.err.contains("--help"), "{}", told.err);
     }
+    let refused = place.run(&["contexts", "nonsense", "--json"]).refused(2);
+    assert_eq!((keys(&refused), &refused["code"]), (vec!["code", "details", "message"], &json!("invalid_parameter")));
     let help = place.run(&["--help"]).well();
     for word in ["chat", "contexts", "doctor", "completions", "Exit codes"] {
         assert!(help.contains(word), "{help}");

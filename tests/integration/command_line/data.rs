@@ -65,6 +65,8 @@ fn conversations_are_found_written_out_and_deleted() {
     }
     let hits = place.run(&["conversations", "search", "umbrella", "--json"]).json();
     let id = hits[0]["conversationId"].as_str().unwrap();
+    assert_eq!(place.run(&["conversations", "search", "parasol"]).well(), "No message has all these words.\n");
+    assert_eq!(place.run(&["conversations", "search", "parasol", "--json"]).json(), json!([]));
     assert!(place.run(&["conversations", "show", id]).well().contains("It rains."));
     let listed = place.run(&["conversations", "list", "--context", "Calm Counselor", "--json"]).json();
     assert_eq!((keys(&listed), &listed["totalCount"]), (vec!["items", "totalCount"], &json!(2)));
@@ -82,12 +84,18 @@ fn conversations_are_found_written_out_and_deleted() {
     let written = place.run(&["export", id, "-o", &file, "--format", "markdown", "--json"]).json();
     assert_eq!(written, json!({ "path": file, "bytes": markdown.len() }));
     assert_eq!(place.run(&["export", id, "-o", &file, "--json"]).refused(1)["code"], json!("file_exists"));
+    assert!(place.run(&["export", id, "-o", &file]).err.contains("Add --force"));
+    let nowhere = place.run(&["export", id, "-o", "/nowhere/x.md", "--json"]).refused(1);
+    assert_eq!((&nowhere["code"], &nowhere["details"]["folder"]), (&json!("not_found"), &json!("/nowhere")));
+    assert!(nowhere["details"]["advice"].as_str().unwrap().contains("make the folder"), "{nowhere}");
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("# I lost"), "what was there stays");
     place.run(&["export", id, "-o", &file, "--force", "--format", "text"]).well();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     let inside = place.profile().join("out.md").to_str().unwrap().to_owned();
     assert_eq!(place.run(&["export", id, "-o", &inside, "--json"]).refused(1)["code"], json!("place_refused"));
 
+    let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
+    assert_eq!(place.run(&["conversations", "delete", id, unknown, "--json"]).refused(1)["code"], json!("not_found"));
     assert_eq!(place.run(&["conversations", "delete", id, "--json"]).json(), json!([id]));
     assert_eq!(place.run(&["conversations", "list", "--trash", "--json"]).json()["items"][0]["id"], json!(id));
 }

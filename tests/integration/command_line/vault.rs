@@ -29,9 +29,15 @@ fn a_backup_is_made_checked_and_restored() {
     assert!(place.run(&["backup", "list"]).well().contains(path));
     let saved = place.run(&["backup", "now", "--to", elsewhere.to_str().unwrap(), "--json"]).json();
     assert!(saved["path"].as_str().unwrap().starts_with(elsewhere.to_str().unwrap()), "{saved}");
+    let listed = place.run(&["backup", "list", "--to", elsewhere.to_str().unwrap(), "--json"]).json();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["path"]), (2, &saved["path"]));
+
+    let nowhere = place.run(&["backup", "now", "--to", "/nowhere", "--json"]).refused(1);
+    assert!(nowhere["details"]["advice"].as_str().unwrap().contains("make the folder"), "{nowhere}");
 
     let unasked = place.run(&["restore", path, "--json"]).refused(1);
     assert_eq!(unasked["details"]["field"], json!("yes"));
+    assert!(unasked["details"]["advice"].as_str().unwrap().contains("--yes"), "{unasked}");
     assert_eq!(place.run(&["conversations", "list", "--json"]).json()["totalCount"], json!(1));
     let restored = place.run(&["restore", path, "--yes", "--json"]).json();
     assert_eq!((keys(&restored), &restored["withoutBackup"]), (vec!["setAside", "withoutBackup"], &json!(false)));

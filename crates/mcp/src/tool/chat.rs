@@ -5,7 +5,7 @@ use crate::companions::Turn;
 use crate::record::{ErrorRecord, MessageRecord, stamp};
 use crate::sampling;
 use evenkeel_domain::{
-    AccessKind, CareCard, ChatEvent, Contact, Context, ConversationId, ErrorBody, ErrorCode, Message, MessageStatus, TokenMeter,
+    CareCard, ChatEvent, Contact, Context, ConversationId, ErrorBody, ErrorCode, Message, MessageStatus, TokenMeter,
 };
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -158,6 +158,8 @@ impl Watch {
 struct Heard {
     begun: Option<(ConversationId, Message, TokenMeter)>,
     care: Option<CareCard>,
+    /// Tools that ran.
+    tools: usize,
     ended: Option<(Option<Message>, Option<ErrorBody>)>,
 }
 
@@ -184,10 +186,10 @@ pub(super) async fn chat(caller: &Caller, wish: ContextChat, mut watch: Watch) -
     let heard = follow(caller, events, &mut watch).await;
     match sending.await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(with_care(error, &heard)),
+        Ok(Err(error)) => return Err(with_care(error.of_field("text", "message"), &heard)),
         Err(error) => return Err(ErrorBody::new(ErrorCode::Internal, format!("the reply's task failed: {error}"))),
     }
-    caller.note(AccessKind::Chat, Some(context.id), 1).await;
+    caller.note_chat(context.id, heard.tools).await;
     told(caller, &context, heard)
 }
 
@@ -215,6 +217,7 @@ async fn follow(caller: &Caller, mut events: mpsc::UnboundedReceiver<ChatEvent>,
             }
             Some(ChatEvent::Text { delta }) => watch.text(&delta).await,
             Some(ChatEvent::Care { card }) => heard.care = Some(card),
+            Some(ChatEvent::ToolBegan { .. }) => heard.tools += 1,
             Some(ChatEvent::Ended { message, error }) => {
                 watch.tell().await;
                 heard.ended = Some((message, error));
@@ -223,7 +226,6 @@ async fn follow(caller: &Caller, mut events: mpsc::UnboundedReceiver<ChatEvent>,
                 ChatEvent::Reasoning { .. }
                 | ChatEvent::Notice { .. }
                 | ChatEvent::ToolQuestion { .. }
-                | ChatEvent::ToolBegan { .. }
                 | ChatEvent::ToolEnded { .. },
             ) => {}
             None => return heard,

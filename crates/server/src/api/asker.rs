@@ -50,14 +50,48 @@ impl Asker {
         Ok(self.desk.companions.conversations(one).await?.pop().map(|conversation| (context, conversation)))
     }
 
+    /// A context that is there for the program, by its id or its name; of several of that name, the one talked to last.
+    pub async fn context(&self, wished: &str) -> Result<Context, ErrorBody> {
+        let found = self.caller.contexts(true).await?.into_iter().find(|context| is_called(context, wished));
+        match found {
+            Some(context) => Ok(context),
+            None => self.caller.context(wished).await,
+        }
+    }
+
     /// Which sessions the program sees, given the contexts that are there for it.
     pub fn sessions(&self, contexts: Vec<ContextId>) -> SessionsShown {
         SessionsShown { contexts, among: self.caller.among(), limit: 0, offset: 0 }
     }
 
+    /// What the program calls its sessions.
+    pub async fn session_names(&self) -> Result<SessionNames, ErrorBody> {
+        self.desk.app.session_names(self.caller.name()).await.map(SessionNames)
+    }
+
     /// The names of the contexts that are there for the program.
     pub async fn names(&self) -> Result<HashMap<ContextId, String>, ErrorBody> {
         Ok(self.caller.contexts(true).await?.into_iter().map(|context| (context.id, context.name)).collect())
+    }
+}
+
+/// Whether a context has that name.
+pub(super) fn is_called(context: &Context, name: &str) -> bool {
+    context.name.to_lowercase() == name.trim().to_lowercase()
+}
+
+/// The names that a program gave its sessions.
+pub(super) struct SessionNames(HashMap<ConversationId, String>);
+
+impl SessionNames {
+    /// Whether the program named a session.
+    pub fn has(&self, id: ConversationId) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    /// What the program calls a session: the name that it gave it, else the id.
+    pub fn of(&self, id: ConversationId) -> String {
+        self.0.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 }
 

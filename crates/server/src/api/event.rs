@@ -69,6 +69,7 @@ async fn tell(asker: Asker, mut socket: WebSocket) {
         };
         // Nothing is told while the vault is locked.
         let Ok(Some(event)) = news(&asker, happened, &mut shown).await else { continue };
+        let Ok(event) = called(&asker, event).await else { continue };
         if say(&asker, &mut socket, &event).await.is_err() {
             return;
         }
@@ -116,6 +117,19 @@ async fn session(asker: &Asker, id: ConversationId) -> Result<Option<EventRecord
     let contexts = asker.names().await?.into_keys().collect();
     let gone = asker.desk.app.trashed_session(asker.sessions(contexts), id).await?;
     Ok(gone.map(|context| EventRecord::SessionDeleted { session_id: id.to_string(), context_id: context.to_string() }))
+}
+
+/// The same, with the session as the program calls it.
+async fn called(asker: &Asker, mut event: EventRecord) -> Result<EventRecord, ErrorBody> {
+    if let Some(session) = event.session_id()
+        && let Ok(id) = session.parse()
+    {
+        if !asker.session_names().await?.has(id) {
+            drop(asker.desk.naming.write().await);
+        }
+        *session = asker.session_names().await?.of(id);
+    }
+    Ok(event)
 }
 
 /// The session with its context, where both are there for the program, and so is the context that somebody spoke as.

@@ -1,15 +1,14 @@
 //! A message and its reply: told while it grows, and stopped once nobody waits for it any more.
 
-use super::asker::Asker;
+use super::asker::{Asker, is_called};
 use super::record::ErrorRecord;
 use super::session;
 use evenkeel_domain::{
-    AccessKind, ChatEvent, Citation, Context, ContextId, ConversationId, ErrorBody, ErrorCode, Message, MessageStatus,
-    NamedSession,
+    ChatEvent, Citation, Context, ContextId, ConversationId, ErrorBody, ErrorCode, Message, MessageStatus, NamedSession,
 };
 use evenkeel_mcp::{Turn, care_places};
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedRwLockReadGuard, mpsc};
 
 /// What is said, to whom, and where.
 pub(super) struct Exchange {
@@ -74,7 +73,10 @@ impl Exchange {
         if let Some(agent) = &agent {
             asker.caller.check_chat(agent.id).await?;
         }
-        let called = place.session.map(str::to_owned);
+        let called = match conversation {
+            Some(id) => Some(asker.session_names().await?.of(id)),
+            None => place.session.map(str::to_owned),
+        };
         Ok(Self { asker, context, agent, conversation, called, is_transient: place.is_transient, text })
     }
 
@@ -83,16 +85,28 @@ impl Exchange {
         let exchange = Arc::new(self);
         let (send, events) = mpsc::unbounded_channel();
         let (companions, turn) = (exchange.asker.desk.companions.clone(), exchange.turn());
+        let naming = exchange.naming().await;
         let sending = tokio::spawn(async move { companions.chat(turn, None, send).await });
-        let mut waiting = Waiting { exchange: exchange.clone(), events: Some(events), begun: None, is_named: false };
+        let mut waiting = Waiting { exchange: exchange.clone(), events: Some(events), begun: None, is_named: false, naming };
         let heard = waiting.heard(told).await?;
         let begun = waiting.begun;
         match sending.await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(heard.care.iter().fold(error, |error, places| error.with("care", places.join("; ")))),
+            Ok(Err(error)) => {
+                let error = error.of_field("text", "query");
+                return Err(heard.care.iter().fold(error, |error, places| error.with("care", places.join("; "))));
+            }
             Err(error) => return Err(ErrorBody::new(ErrorCode::Internal, format!("the reply's task failed: {error}"))),
         }
         exchange.told(begun, heard).await
+    }
+
+    /// Where a session begins that the program named: nothing of it is told before it has its name.
+    async fn naming(&self) -> Option<OwnedRwLockReadGuard<()>> {
+        match (&self.called, self.conversation) {
+            (Some(_), None) => Some(self.asker.desk.naming.clone().read_owned().await),
+            _ => None,
+        }
     }
 
     fn turn(&self) -> Turn {
@@ -108,8 +122,8 @@ impl Exchange {
     /// What came of it, once it is over.
     async fn told(&self, begun: Option<ConversationId>, heard: Heard) -> Result<Reply, ErrorBody> {
         let spoken_to = self.agent.as_ref().unwrap_or(&self.context);
-        self.asker.caller.note(AccessKind::Chat, Some(spoken_to.id), 1).await;
-        let Heard { care, tool_name, ended } = heard;
+        self.asker.caller.note_chat(spoken_to.id, heard.tools).await;
+        let Heard { care, tool_name, ended, .. } = heard;
         let Some((begun, (message, error))) = begun.zip(ended) else {
             return Err(ErrorBody::new(ErrorCode::Internal, "the reply ended without a beginning; try again"));
         };
@@ -149,7 +163,7 @@ fn stopped() -> ErrorBody {
 /// A session stays with the context that it was begun with.
 fn check_context(context: &Context, wished: Option<&str>) -> Result<(), ErrorBody> {
     match wished {
-        Some(wished) if wished.parse::<ContextId>().ok() != Some(context.id) => {
+        Some(wished) if !is_called(context, wished) && wished.trim().parse::<ContextId>().ok() != Some(context.id) => {
             Err(super::input::misfit("context_id", wished, &format!("{}, with which the session was begun", context.id)))
         }
         _ => Ok(()),
@@ -159,7 +173,7 @@ fn check_context(context: &Context, wished: Option<&str>) -> Result<(), ErrorBod
 /// Whom a new session begins with.
 async fn first(asker: &Asker, wished: Option<&str>, agent: Option<&Context>) -> Result<Context, ErrorBody> {
     match (wished, agent) {
-        (Some(id), _) => asker.caller.context(id).await,
+        (Some(wished), _) => asker.context(wished).await,
         (None, Some(agent)) => Ok(agent.clone()),
         (None, None) => {
             let newest = asker.caller.contexts(false).await?.into_iter().next();
@@ -174,6 +188,8 @@ async fn first(asker: &Asker, wished: Option<&str>, agent: Option<&Context>) -> 
 struct Heard {
     care: Option<Vec<String>>,
     tool_name: Option<String>,
+    /// Tools that ran.
+    tools: usize,
     ended: Option<(Option<Message>, Option<ErrorBody>)>,
 }
 
@@ -184,6 +200,7 @@ struct Waiting {
     events: Option<mpsc::UnboundedReceiver<ChatEvent>>,
     begun: Option<ConversationId>,
     is_named: bool,
+    naming: Option<OwnedRwLockReadGuard<()>>,
 }
 
 impl Waiting {
@@ -195,9 +212,13 @@ impl Waiting {
                     self.begun = Some(conversation.id);
                     self.exchange.name(conversation.id).await?;
                     self.is_named = true;
+                    self.naming = None;
                 }
                 ChatEvent::Text { delta } => told(&delta),
-                ChatEvent::ToolBegan { call } => heard.tool_name = Some(call.tool),
+                ChatEvent::ToolBegan { call } => {
+                    heard.tool_name = Some(call.tool);
+                    heard.tools += 1;
+                }
                 ChatEvent::Ended { message, error } => heard.ended = Some((message, error)),
                 ChatEvent::Care { card } => heard.care = Some(care_places(&card)),
                 // What the window alone shows, such as how the model thinks.
@@ -219,8 +240,9 @@ async fn next(events: &mut Option<mpsc::UnboundedReceiver<ChatEvent>>) -> Option
 impl Drop for Waiting {
     fn drop(&mut self) {
         let Some(events) = self.events.take() else { return };
-        let (exchange, begun, is_named) = (self.exchange.clone(), self.begun, self.is_named);
+        let (exchange, begun, is_named, naming) = (self.exchange.clone(), self.begun, self.is_named, self.naming.take());
         tokio::spawn(async move {
+            let _naming = naming;
             let Some(conversation) = beginning(begun, events).await else { return };
             exchange.asker.desk.companions.stop(conversation).await;
             // Who asks again by the name of the session goes on there.

@@ -1,6 +1,6 @@
 //! Questions: answered at once, or as they grow by Server-Sent Events.
 
-use super::asker::Asker;
+use super::asker::{Asker, is_called};
 use super::exchange::{Exchange, Place, Reply};
 use super::input::{Json, misfit};
 use super::record::{AgentAnswer, AgentWish, ErrorRecord, QueryAnswer, QueryWish};
@@ -82,8 +82,7 @@ async fn chosen(asker: &Asker, agents: &[String], query: &str) -> Result<Context
     let contexts = asker.caller.contexts(true).await?;
     let mut found = Vec::with_capacity(agents.len());
     for agent in agents {
-        let is_it = |context: &&Context| context.name.to_lowercase() == agent.trim().to_lowercase();
-        match contexts.iter().find(is_it) {
+        match contexts.iter().find(|context| is_called(context, agent)) {
             Some(context) => found.push(context.clone()),
             None => found.push(asker.caller.context(agent).await?),
         }

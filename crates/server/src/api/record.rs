@@ -27,7 +27,7 @@ impl From<ErrorBody> for ErrorRecord {
 /// A session in a list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ListedSession {
-    /// Its id, a UUID.
+    /// The name that the program gave it; else its id, a UUID.
     pub session_id: String,
     /// What it began with: 200 characters at most.
     pub query: String,
@@ -55,18 +55,15 @@ pub(super) struct SessionList {
 pub(super) struct CitationRecord {
     /// The message.
     pub message_id: String,
-    /// Its session.
+    /// Its session, by the name that the program gave it, else by its id.
     pub session_id: String,
     pub created_at: String,
 }
 
 impl CitationRecord {
-    pub fn of(citation: &Citation) -> Self {
-        Self {
-            message_id: citation.message_id.to_string(),
-            session_id: citation.conversation_id.to_string(),
-            created_at: stamp(citation.created_at),
-        }
+    /// `session_id` is what the program calls its session.
+    pub fn of(citation: &Citation, session_id: String) -> Self {
+        Self { message_id: citation.message_id.to_string(), session_id, created_at: stamp(citation.created_at) }
     }
 }
 
@@ -88,7 +85,7 @@ pub(super) struct MessageRecord {
 /// A session with a page of its messages.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SessionRecord {
-    /// Its id, a UUID.
+    /// The name that the program gave it; else its id, a UUID.
     pub session_id: String,
     /// The context that it was begun with.
     pub context_id: String,
@@ -111,7 +108,7 @@ pub(super) struct SessionRecord {
 /// What tools did last in a session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OperationList {
-    /// The session, a UUID.
+    /// The session, by the name that the program gave it, else by its id.
     pub session_id: String,
     /// The newest first.
     pub operations: Vec<OperationRecord>,
@@ -121,7 +118,7 @@ pub(super) struct OperationList {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Deleted {
     pub success: bool,
-    /// The session; it can be restored in Evenkeel.
+    /// The session, by the name that the program gave it, else by its id; it can be restored in Evenkeel.
     pub session_id: String,
     /// Its messages.
     pub deleted_count: u32,
@@ -137,7 +134,7 @@ pub(super) struct QueryWish {
     /// The session to go on with: its id, or a name that the program makes up, of 1 to 128 letters, digits and `_-.:`. A name
     /// that is new begins a session, as leaving it out does.
     pub session_id: Option<String>,
-    /// Who is to answer in a new session; without it, the context talked to last.
+    /// The name or id of the context that is to answer in a new session; without it, the one talked to last.
     pub context_id: Option<String>,
     /// A session that begins with this goes to the trash once nothing was said in it for a day.
     #[serde(default)]
@@ -151,7 +148,7 @@ pub(super) struct QueryAnswer {
     pub response: String,
     /// The reply is whole.
     pub success: bool,
-    /// The session, as the program called it; else its id.
+    /// The session, by the name that the program gave it, else by its id.
     pub session_id: String,
     /// Who replied.
     pub agent_name: String,
@@ -186,7 +183,7 @@ pub(super) struct AgentWish {
 pub(super) struct AgentAnswer {
     /// The reply is whole.
     pub success: bool,
-    /// The session, as the program called it; else its id.
+    /// The session, by the name that the program gave it, else by its id.
     pub session_id: String,
     /// The reply, or what had come of it.
     pub content: String,
@@ -241,7 +238,7 @@ pub(super) enum EventRecord {
     /// A message was deleted.
     #[serde(rename = "message.deleted")]
     MessageDeleted {
-        /// Its session, a UUID.
+        /// Its session, by the name that the program gave it, else by its id.
         session_id: String,
         /// The context that the session was begun with.
         context_id: String,
@@ -253,10 +250,23 @@ pub(super) enum EventRecord {
     OperationCreated(OperationEvent),
 }
 
+impl EventRecord {
+    /// The session that is told of, where it is one.
+    pub fn session_id(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Ready | Self::Full | Self::Missed { .. } | Self::Changed => None,
+            Self::SessionChanged(event) => Some(&mut event.session_id),
+            Self::MessageCreated(event) | Self::MessageChanged(event) => Some(&mut event.session_id),
+            Self::MessageDeleted { session_id, .. } | Self::SessionDeleted { session_id, .. } => Some(session_id),
+            Self::OperationCreated(event) => Some(&mut event.session_id),
+        }
+    }
+}
+
 /// What is told of a session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SessionEvent {
-    /// Its id, a UUID.
+    /// The name that the program gave it; else its id, a UUID.
     pub session_id: String,
     /// The context that it was begun with.
     pub context_id: String,
@@ -269,7 +279,7 @@ pub(super) struct SessionEvent {
 /// What is told of a message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MessageEvent {
-    /// Its session, a UUID.
+    /// Its session, by the name that the program gave it, else by its id.
     pub session_id: String,
     /// The context that the session was begun with.
     pub context_id: String,
@@ -289,7 +299,7 @@ pub(super) struct MessageEvent {
 /// What is told of an operation; arguments and result are read at `/api/v1/sessions/{session_id}/context`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OperationEvent {
-    /// Its session, a UUID.
+    /// Its session, by the name that the program gave it, else by its id.
     pub session_id: String,
     /// The context that the session was begun with.
     pub context_id: String,

@@ -1,6 +1,6 @@
 //! Sessions: listed, read and put into the trash.
 
-use super::asker::Asker;
+use super::asker::{Asker, SessionNames};
 use super::input::{Asked, Id, misfit};
 use super::record::{CitationRecord, Deleted, ListedSession, MessageRecord, OperationList, SessionList, SessionRecord, stamp};
 use crate::http::refusal::Refusal;
@@ -41,8 +41,9 @@ pub(super) async fn list(asker: Asker, Asked(page): Asked<Page>) -> Result<Json<
     let query = SessionsShown { limit: page.limit, offset: page.offset, ..asker.sessions(contexts) };
     let found = asker.desk.app.sessions(query).await?;
     asker.caller.note(AccessKind::ReadMessages, None, found.page.len()).await;
+    let called = asker.session_names().await?;
     let listed = found.page.into_iter().map(|summary| ListedSession {
-        session_id: summary.conversation.id.to_string(),
+        session_id: called.of(summary.conversation.id),
         query: summary.query,
         created_at: stamp(summary.conversation.created_at),
         last_activity: stamp(summary.conversation.last_activity_at),
@@ -89,6 +90,7 @@ pub(super) async fn read(asker: Asker, Id(name): Id, Asked(part): Asked<Part>) -
     let found = asker.desk.app.session_part(query).await?.ok_or_else(|| missing(&name))?;
     let SessionPart { conversation, messages, total, agents, cited } = found;
     asker.caller.note(AccessKind::ReadMessages, Some(conversation.context_id), messages.len()).await;
+    let called = asker.session_names().await?;
     let named = |message: &Message| names.get(&message.context_id).filter(|_| message.role == Role::Assistant).cloned();
     let records = messages.iter().map(|message| MessageRecord {
         message_id: message.id.to_string(),
@@ -96,11 +98,11 @@ pub(super) async fn read(asker: Asker, Id(name): Id, Asked(part): Asked<Part>) -
         content: message.content.clone(),
         timestamp: stamp(message.created_at),
         agent: named(message),
-        citations: message.citations.iter().filter(|one| cited.contains(&one.conversation_id)).map(CitationRecord::of).collect(),
+        citations: cited_there(&message.citations, &cited, &called),
     });
     let read = u64::from(part.offset) + messages.len() as u64;
     Ok(Json(SessionRecord {
-        session_id: conversation.id.to_string(),
+        session_id: called.of(conversation.id),
         context_id: conversation.context_id.to_string(),
         title: conversation.title,
         messages: records.collect(),
@@ -147,18 +149,20 @@ pub(super) async fn context(asker: Asker, Id(id): Id, Asked(wish): Asked<Recent>
     let query = OperationQuery { conversation_id: conversation.id, limit: wish.limit, tool_filter: wish.tool_filter };
     let operations = asker.desk.companions.operations(query).await?;
     asker.caller.note(AccessKind::ReadOperations, Some(context.id), operations.len()).await;
-    let operations = operations.iter().map(OperationRecord::of).collect();
-    Ok(Json(OperationList { session_id: conversation.id.to_string(), operations }))
+    let session_id = asker.session_names().await?.of(conversation.id);
+    let operations = operations.iter().map(|operation| OperationRecord::of(operation).within(session_id.clone())).collect();
+    Ok(Json(OperationList { session_id, operations }))
 }
 
 /// Puts a session into the trash of Evenkeel.
 pub(super) async fn delete(asker: Asker, Id(id): Id) -> Result<Json<Deleted>, Refusal> {
     let (context, conversation) = known(&asker, &id).await?;
     asker.caller.check_change(AccessKind::DeleteMessages, Some(context.id)).await?;
+    let session_id = asker.session_names().await?.of(conversation.id);
     let one = ConversationsShown { only: Some(conversation.id), ..asker.caller.sight(context.id, 1) };
     let deleted_count = asker.desk.companions.clear(one).await?;
     asker.caller.note(AccessKind::DeleteMessages, Some(context.id), deleted_count as usize).await;
-    Ok(Json(Deleted { success: true, session_id: conversation.id.to_string(), deleted_count }))
+    Ok(Json(Deleted { success: true, session_id, deleted_count }))
 }
 
 /// A session that there is for the program, by its id or by the name that the program gave it.
@@ -196,5 +200,10 @@ pub(super) async fn citations(asker: &Asker, cited: &[Citation]) -> Result<Vec<C
     let contexts = asker.names().await?.into_keys().collect();
     let ids = cited.iter().map(|citation| citation.conversation_id).collect();
     let there = asker.desk.app.sessions_there(asker.sessions(contexts), ids).await?;
-    Ok(cited.iter().filter(|citation| there.contains(&citation.conversation_id)).map(CitationRecord::of).collect())
+    Ok(cited_there(cited, &there, &asker.session_names().await?))
+}
+
+fn cited_there(cited: &[Citation], there: &[ConversationId], called: &SessionNames) -> Vec<CitationRecord> {
+    let seen = cited.iter().filter(|citation| there.contains(&citation.conversation_id));
+    seen.map(|citation| CitationRecord::of(citation, called.of(citation.conversation_id))).collect()
 }

@@ -8,6 +8,7 @@ use evenkeel_domain::{
     Conversation, ConversationId, Message, MessageId, NamedSession, SessionPart, SessionQuery, Sessions, SessionsShown,
 };
 use evenkeel_store::ReadHandle;
+use std::collections::HashMap;
 
 /// Names that are kept; the oldest go first, their conversations stay.
 const NAMES: usize = 1_000;
@@ -69,6 +70,13 @@ impl Service {
         let named = self.session()?.read(|r| r.named_sessions()).await?;
         let found = named.into_iter().rev().find(|session| session.client == client && session.name == name);
         Ok(found.map(|session| session.conversation_id))
+    }
+
+    /// What a program calls the conversations that it has named.
+    pub(super) async fn session_names_of(&self, client: &str) -> Result<HashMap<ConversationId, String>, ServiceError> {
+        let named = self.session()?.read(|r| r.named_sessions()).await?;
+        let own = named.into_iter().filter(|session| session.client == client);
+        Ok(own.map(|session| (session.conversation_id, session.name)).collect())
     }
 
     /// Keeps the name that a program has given a conversation; an older use of it is forgotten.

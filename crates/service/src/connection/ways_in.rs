@@ -12,6 +12,7 @@ use evenkeel_server::local::{AppStream, Listener, connect, serve};
 use evenkeel_server::{App, AppVault, Happened, HttpDoor, ServerError, TokenDigest};
 use evenkeel_store::{Change, Deed, Noun};
 use evenkeel_vault::Profile;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::broadcast::error::RecvError;
@@ -202,6 +203,10 @@ impl App for Service {
 
     async fn named_session(&self, client: &str, name: &str) -> Result<Option<ConversationId>, ErrorBody> {
         body(self.session_named(client, name).await)
+    }
+
+    async fn session_names(&self, client: &str) -> Result<HashMap<ConversationId, String>, ErrorBody> {
+        body(self.session_names_of(client).await)
     }
 
     async fn name_session(&self, session: NamedSession) -> Result<(), ErrorBody> {

@@ -3,8 +3,9 @@
 
 use super::Record;
 use chrono::{DateTime, Utc};
-use evenkeel_domain::{Message, MessageStatus, Role, Vote};
+use evenkeel_domain::{ErrorBody, Message, MessageStatus, Operation, Role, Vote};
 use serde::Serialize;
+use serde_json::Value;
 
 /// What the file says it is.
 const FORMAT: &str = "evenkeel-conversation";
@@ -20,6 +21,7 @@ struct File<'a> {
     conversation: Head<'a>,
     personas: Vec<Persona<'a>>,
     messages: Vec<Line<'a>>,
+    operations: Vec<Done<'a>>,
 }
 
 #[derive(Serialize)]
@@ -71,6 +73,24 @@ struct Line<'a> {
     vote: Option<&'static str>,
 }
 
+/// What a tool did.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Done<'a> {
+    id: String,
+    /// The reply that it was done for.
+    message_id: Option<String>,
+    agent_id: String,
+    /// The server that the tool is of.
+    source: &'a str,
+    tool: &'a str,
+    arguments: &'a Value,
+    result: &'a Value,
+    error: Option<&'a ErrorBody>,
+    ended_at: DateTime<Utc>,
+    duration_ms: u32,
+}
+
 /// The whole text.
 pub(super) fn written(record: &Record) -> Result<String, serde_json::Error> {
     let conversation = &record.conversation;
@@ -99,6 +119,7 @@ pub(super) fn written(record: &Record) -> Result<String, serde_json::Error> {
         },
         personas: personas.collect(),
         messages: record.messages.iter().map(|message| line(record, message)).collect(),
+        operations: record.operations.iter().map(done).collect(),
     })?;
     text.push('\n');
     Ok(text)
@@ -121,6 +142,21 @@ fn line<'a>(record: &'a Record, message: &'a Message) -> Line<'a> {
         prompt_tokens: message.usage.map(|usage| usage.prompt_tokens),
         completion_tokens: message.usage.map(|usage| usage.completion_tokens),
         vote: message.vote.map(vote),
+    }
+}
+
+fn done(operation: &Operation) -> Done<'_> {
+    Done {
+        id: operation.id.to_string(),
+        message_id: operation.message_id.map(|id| id.to_string()),
+        agent_id: operation.context_id.to_string(),
+        source: &operation.source,
+        tool: &operation.tool_name,
+        arguments: &operation.arguments,
+        result: &operation.result,
+        error: operation.error.as_ref(),
+        ended_at: operation.at,
+        duration_ms: operation.duration_ms,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A conversation to read: the shown branch as Markdown.
 
 use super::Record;
+use super::tools::quoted;
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{Message, MessageStatus, Role};
 use std::fmt::Write;
@@ -27,10 +28,17 @@ pub(super) fn written(record: &Record) -> String {
     };
     for message in shown {
         let speaker = speaker(record, message);
-        let _ = write!(text, "\n## {speaker} · {}\n\n{}\n", time(message.created_at), message.content.trim_end());
+        let _ = write!(text, "\n## {speaker} · {}\n\n", time(message.created_at));
+        for operation in record.operations_of(message) {
+            let _ = writeln!(text, "{}", quoted(operation));
+        }
+        let _ = writeln!(text, "{}", message.content.trim_end());
         if let Some(note) = note(message.status) {
             let _ = write!(text, "\n*{note}*\n");
         }
+    }
+    for operation in record.operations_beside() {
+        let _ = write!(text, "\n{}", quoted(operation));
     }
     text
 }

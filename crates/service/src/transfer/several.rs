@@ -6,7 +6,7 @@ use crate::{ExportFormat, Service, ServiceError};
 use evenkeel_domain::{ContextId, ConversationId, ConversationPlace, ConversationQuery, ErrorBody, ErrorCode};
 use evenkeel_vault::VaultError;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Conversations in one part of the list.
 const PART: u32 = 500;
@@ -38,16 +38,8 @@ impl Service {
         let profile = self.profile_dir();
         blocking("saving an export", move || {
             check_outside(&path, &profile)?;
-            if replace {
-                return Ok(evenkeel_vault::write_durably(&path, text.as_bytes())?);
-            }
-            evenkeel_vault::write_new(&path, text.as_bytes()).map_err(|error| match error {
-                VaultError::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists => {
-                    let message = format!("{} exists already, and is not replaced unless you say so", path.display());
-                    ErrorBody::new(ErrorCode::FileExists, message).with("path", path.display()).into()
-                }
-                error => error.into(),
-            })
+            let write = if replace { evenkeel_vault::write_durably } else { evenkeel_vault::write_new };
+            write(&path, text.as_bytes()).map_err(|error| not_written(error, &path))
         })
         .await
     }
@@ -71,4 +63,22 @@ impl Service {
             }
         }
     }
+}
+
+fn not_written(error: VaultError, path: &Path) -> ServiceError {
+    let VaultError::Io { source, .. } = &error else { return error.into() };
+    match source.kind() {
+        ErrorKind::AlreadyExists => {
+            let message = format!("{} exists already, and is not replaced unless you say so", path.display());
+            ErrorBody::new(ErrorCode::FileExists, message).with("path", path.display()).into()
+        }
+        ErrorKind::NotFound | ErrorKind::NotADirectory => no_folder(path.parent().unwrap_or(path)).into(),
+        _ => error.into(),
+    }
+}
+
+fn no_folder(folder: &Path) -> ErrorBody {
+    let message = format!("{} cannot be found, or is no folder; nothing was written", folder.display());
+    let body = ErrorBody::new(ErrorCode::NotFound, message).with("folder", folder.display());
+    body.advised(crate::error::NO_FOLDER)
 }

@@ -2,7 +2,10 @@
 
 use super::*;
 use chrono::TimeDelta;
-use evenkeel_domain::{MessageStatus, ModelChoice, ProviderId, TitleSource, TokenCount, Usage, Vote};
+use evenkeel_domain::{
+    MessageStatus, ModelChoice, OperationId, OperationMetadata, ProviderId, TitleSource, TokenCount, Usage, Vote,
+};
+use serde_json::json;
 
 fn at(minutes: i64) -> DateTime<Utc> {
     DateTime::parse_from_rfc3339("2026-03-01T09:00:00Z").unwrap().to_utc() + TimeDelta::minutes(minutes)
@@ -79,6 +82,7 @@ fn record() -> Record {
             message(5, Some(4), Role::User, "What is 1 + 1?"),
             by_otto,
         ],
+        operations: Vec::new(),
         revisions: [mara, otto].map(|revision| (revision.id.clone(), revision)).into(),
         names: HashMap::new(),
         exported_at: at(60),
@@ -102,6 +106,47 @@ fn text_has_the_shown_branch_without_marks() {
     assert!(text.contains("\nYou, 2026-03-01 09:03 UTC:\nEverything is <b>ruined</b>.\n"), "{text}");
     assert!(text.contains("\n[Stopped here.]\n\nYou,") && text.ends_with("\nOtto, 2026-03-01 09:06 UTC:\nTwo.\n"), "{text}");
     assert!(!text.contains("EVERYTHING"), "another branch: {text}");
+}
+
+/// The same, with a tool that was used for the last reply and one that was used for none.
+fn record_with_tools() -> Record {
+    let operation = |number: u8, message_id, result| Operation {
+        id: OperationId::from_parts(at(0), [number; 10]),
+        conversation_id: ConversationId::from_parts(at(0), [9; 10]),
+        context_id: context_id(2),
+        message_id,
+        at: at(6),
+        query: "What is 1 + 1?".into(),
+        source: "Sums\n# and more".into(),
+        tool_name: "add".into(),
+        arguments: json!({ "numbers": [1, 1] }),
+        result,
+        metadata: OperationMetadata::default(),
+        duration_ms: 7,
+        error: None,
+    };
+    let long = format!("# No title\n```\n{}", "x".repeat(5_000));
+    Record { operations: vec![operation(1, Some(message_id(6)), json!(long)), operation(2, None, json!(2))], ..record() }
+}
+
+#[test]
+fn what_tools_did_stands_with_the_reply_shortened_where_it_is_read_and_whole_in_json() {
+    let record = record_with_tools();
+    let markdown = markdown::written(&record);
+    let reply = markdown.split("## Otto").nth(1).unwrap();
+    assert!(
+        reply.contains("> Tool `Sums # and more · add`, 7 ms\n>\n> Called with:\n>\n>     {\n") && reply.contains("\nTwo.\n"),
+        "{reply}"
+    );
+    assert!(reply.contains("\n>     # No title\n>     ```\n>     xxx") && reply.contains("x…\n"), "{reply}");
+    assert!(reply.ends_with("> Answered:\n>\n>     2\n"), "{reply}");
+    let text = text::written(&record);
+    assert!(text.contains(":\n[Tool Sums # and more · add, 7 ms]\n  Called with:\n    {\n"), "{text}");
+    assert!(text.contains("x…\nTwo.\n"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&json::written(&record).unwrap()).unwrap();
+    let done = &json["operations"][0];
+    assert_eq!((&done["messageId"], &done["tool"]), (&json["messages"][5]["id"], &json!("add")));
+    assert_eq!((&done["result"], &json["operations"][1]["messageId"]), (&record.operations[0].result, &json!(null)));
 }
 
 #[test]

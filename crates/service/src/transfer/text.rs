@@ -2,6 +2,7 @@
 
 use super::Record;
 use super::markdown::{line, note, speaker, time};
+use super::tools::plain;
 use std::fmt::Write;
 
 /// The whole text.
@@ -16,10 +17,17 @@ pub(super) fn written(record: &Record) -> String {
     let _ = writeln!(text, "{begun} to {last}");
     for message in record.shown() {
         let speaker = speaker(record, message);
-        let _ = write!(text, "\n{speaker}, {}:\n{}\n", time(message.created_at), message.content.trim_end());
+        let _ = write!(text, "\n{speaker}, {}:\n", time(message.created_at));
+        for operation in record.operations_of(message) {
+            text.push_str(&plain(operation));
+        }
+        let _ = writeln!(text, "{}", message.content.trim_end());
         if let Some(note) = note(message.status) {
             let _ = writeln!(text, "[{note}]");
         }
+    }
+    for operation in record.operations_beside() {
+        let _ = write!(text, "\n{}", plain(operation));
     }
     text
 }

@@ -17,6 +17,7 @@ describe('errors of one code', () => {
     expect(trashed.what).toBe('“Mira” lies in the trash.');
     expect(trashed.todo).toContain('Restore');
     expect(said('not_found', { inTrash: 'true' }).what).toBe('This lies in the trash.');
+    expect(said('not_found', { folder: '/mnt/stick' }).what).toContain('/mnt/stick');
   });
 
   it('do not speak of the recovery code where another file was to be saved', () => {
@@ -32,6 +33,7 @@ describe('errors of one code', () => {
     expect(said('vault_too_new', { backup: 'tooNew' }).what).toContain('newer Evenkeel');
     expect(said('invalid_parameter', { backup: 'foreign' }).what).toContain('no backup');
     expect(said('invalid_parameter', { recoveryCode: 'mistyped' }).what).toContain('mistyped');
+    expect(said('invalid_parameter', { sample: 'text' }).what).toContain('no JSON');
   });
 
   it('say what a server of tools said, or which program is not there', () => {

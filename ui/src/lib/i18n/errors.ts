@@ -32,10 +32,17 @@ const ofBackup = (facts: Record<string, string>): string | null =>
 const VARIANTS: Record<string, (details: Record<string, string>) => string | null> = {
   // Without a conversation or a model, it is no reply that is waited for.
   busy: (facts) => ('conversationId' in facts || 'name' in facts ? null : 'opening'),
-  not_found: ({ inTrash }) => (inTrash === 'true' ? 'inTrash' : null),
+  not_found: (facts) =>
+    facts.inTrash === 'true' ? 'inTrash' : 'folder' in facts ? 'folder' : null,
   place_refused: (facts) => ('path' in facts ? 'inside' : null),
   invalid_parameter: (facts) =>
-    'recoveryCode' in facts ? 'mistyped' : 'plugin' in facts ? 'plugin' : ofBackup(facts),
+    'recoveryCode' in facts
+      ? 'mistyped'
+      : 'plugin' in facts
+        ? 'plugin'
+        : 'sample' in facts
+          ? 'sample'
+          : ofBackup(facts),
   vault_damaged: ofBackup,
   vault_exists: ofBackup,
   vault_too_new: ofBackup,

@@ -388,6 +388,8 @@ export type AccessKind =
 "readOperations" | 
 /**  It sent a message and had it answered. */
 "chat" | 
+/**  Tools ran for a reply that it asked for. */
+"runTools" | 
 /**  It made or changed a context. */
 "changeContext" | 
 /**  It deleted a context. */

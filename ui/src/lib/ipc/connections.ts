@@ -26,6 +26,7 @@ export type AccessKind =
   | 'readMessages'
   | 'readOperations'
   | 'chat'
+  | 'runTools'
   | 'changeContext'
   | 'deleteContext'
   | 'changePreset'

@@ -172,7 +172,10 @@ function tried(path: string, result: string): string[] {
   try {
     value = JSON.parse(result);
   } catch {
-    return [];
+    throw failure('invalid_parameter', 'The sample is no JSON.', {
+      field: 'result',
+      sample: 'text',
+    });
   }
   for (const name of path.split('.').slice(1))
     value = (value as Record<string, unknown> | undefined)?.[name];
