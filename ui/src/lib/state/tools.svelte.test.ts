@@ -40,7 +40,8 @@ describe('a growing reply', () => {
   it('closes the question about a call that is over', () => {
     const reply = new Reply('context');
     const call = { id: '1', server: 'Files', tool: 'write_file', arguments: '{}' };
-    reply.tool({ kind: 'toolQuestion', call, description: 'Writes.', place: 'npx server' });
+    const about = { description: 'Writes.', place: 'npx server', number: 1, count: 1 };
+    reply.tool({ kind: 'toolQuestion', call, ...about });
     expect(reply.question?.call.id).toBe('1');
     reply.tool({ kind: 'toolEnded', call, end: 'refused', result: 'not run' });
     expect(reply.question).toBeNull();
