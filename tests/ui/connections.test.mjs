@@ -88,6 +88,12 @@ journey(
     await page.id('server-port').fill('80');
     await page.id('server-port').press('Enter');
     await page.id('server-address').waitFor({ state: 'detached' });
-    await server.getByRole('alert').waitFor();
+    await server.getByText('Port 80 is used by another program.').waitFor();
+    for (const wrong of ['99999', '']) {
+      await page.id('server-port').fill(wrong);
+      await page.id('server-port').press('Tab');
+      await server.getByText('A whole number from 0 to 65,535.').waitFor();
+    }
+    assert.equal(await page.evaluate(() => globalThis.fake.world.connections.server.port), 80);
   },
 );

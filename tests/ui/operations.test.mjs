@@ -130,6 +130,15 @@ journey('rules are tried, kept and removed', 'index.html?seed=life', {}, async (
   await page.id('operations-retention-save').click();
   await page.waitForFunction(() => globalThis.fake.world.settings.operations.kept === 200);
   assert.equal((await kept()).rules.length, 1);
+
+  await page.id('operations-kept').fill('20');
+  await page.id('operations-retention-save').click();
+  await page.id('confirm-no').click();
+  await page.id('confirm-no').waitFor({ state: 'detached' });
+  assert.equal((await kept()).kept, 200, 'nothing is deleted before the user was asked');
+  await page.id('operations-retention-save').click();
+  await page.id('confirm-yes').click();
+  await page.waitForFunction(() => globalThis.fake.world.settings.operations.kept === 20);
   await page.id('rule-remove').click();
   await page.id('rule').waitFor({ state: 'detached' });
 });

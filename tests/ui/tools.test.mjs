@@ -116,6 +116,30 @@ journey(
   },
 );
 
+journey(
+  'each server says how its last test ended, in words',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await settings(page);
+    await page.id('server-new').click();
+    await page.id('server-name').fill('Far');
+    await page.id('choice-http').check({ force: true });
+    await page.id('server-url').fill('http://127.0.0.1:1/mcp');
+    await page.id('server-next').click();
+    await page.id('server-add').click();
+    const far = page.locator('[data-testid=tool-server]', { hasText: 'Far' });
+    await far.getByText('Nothing answers at http://127.0.0.1:1/mcp.').waitFor();
+    const notes = page.locator('[data-testid=tool-server]', { hasText: 'Notes' });
+    await notes.getByTestId('server-test').click();
+    await notes.getByText('Last test passed').waitFor();
+    const trial = await far.getByTestId('server-trial').innerText();
+    assert.match(trial, /Last test failed/, 'the test of another one leaves it as it is');
+    assert.doesNotMatch(trial, /Settings, Tools/);
+    await page.shot('tools-trial');
+  },
+);
+
 journey('the rounds of tools have a range', 'index.html?seed=life&pace=0', {}, async (page) => {
   await settings(page);
   for (const wrong of ['0', '33', '']) {

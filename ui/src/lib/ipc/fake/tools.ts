@@ -159,6 +159,12 @@ export function toolCalls(world: World, open: Open): ToolBackend {
     toolServerTest: (id) =>
       open(() => {
         const server = find(id);
+        if (server.transport.kind === 'http' && server.transport.url.includes(':1/')) {
+          const unreachable = server.transport.url;
+          const message = `Nothing answers at ${unreachable}: connection refused`;
+          const details = { server: server.name, unreachable, reason: 'connection refused' };
+          throw failure('tool_failed', message, details);
+        }
         if (server.name.includes('broken')) {
           const message = `${server.name} could not be started: No such file or directory`;
           const details = { server: server.name, reason: 'No such file or directory' };
