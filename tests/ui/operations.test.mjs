@@ -87,6 +87,21 @@ journey(
   },
 );
 
+journey(
+  'the menu of a conversation ends within a low window',
+  'index.html?seed=life',
+  { height: 420 },
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.id('conversation-menu').first().click();
+    await page.id('conversation-operations').waitFor();
+    await page.waitForFunction(() => {
+      const { top, bottom } = globalThis.document.querySelector('.menu').getBoundingClientRect();
+      return top >= 0 && bottom <= globalThis.innerHeight;
+    });
+  },
+);
+
 journey('a conversation without tools says so', 'index.html?seed=life', {}, async (page) => {
   await page.id('composer-input').waitFor();
   await page.evaluate(() => (globalThis.fake.world.operations.list = []));

@@ -35,6 +35,7 @@ for (const [look, { arabic, ...options }] of Object.entries(LOOKS))
     await ask(page);
     await page.shot(`tools-question-${look}`);
     await page.id('tool-once').click();
+    assert.match(await page.id('tool-brief').innerText(), /^path: .*plan\.md/);
     await page.id('tool-use').click();
     await page.id('tool-result').waitFor();
     await page.shot(`tools-chat-${look}`);
