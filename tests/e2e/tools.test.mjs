@@ -61,6 +61,11 @@ describe('tools of another program', { concurrency: 1 }, () => {
 
   const says = (id, wanted, options) =>
     until(async () => wanted.test((await page.texts(id)).join('\n')), `${wanted} in ${id}`, options);
+  /** A question takes no answer in its first moment. */
+  const allow = async () => {
+    await page.find('[data-testid="tool-once"]:enabled', SLOW);
+    await page.click('tool-once');
+  };
   const gone = (id) => until(async () => !(await page.has(id)), `${id} gone`);
 
   /** Fills in a server's dialog up to where its command is shown. */
@@ -123,7 +128,7 @@ describe('tools of another program', { concurrency: 1 }, () => {
 
   step('an allowed call runs, and is shown with its result', async () => {
     const before = await send(page, 'Please write plan.md after all');
-    await page.click('tool-once', SLOW);
+    await allow();
     const { text } = await settled(page, before);
     assert.match(text, /The tool says: .*Successfully wrote/);
     assert.equal(await readFile(path.join(folder, 'plan.md'), 'utf8'), 'Sleep on it.\n');
@@ -148,7 +153,7 @@ describe('tools of another program', { concurrency: 1 }, () => {
     process.kill(await app.started(FILES), 'SIGKILL');
     await page.fill('composer-input', 'Please write again.md');
     await page.click('composer-send');
-    await page.click('tool-once', SLOW);
+    await allow();
     await settled(page, before);
     assert.ok(existsSync(path.join(folder, 'again.md')));
   });

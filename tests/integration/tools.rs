@@ -190,10 +190,14 @@ async fn a_denied_call_does_not_run_and_one_answer_holds_for_the_conversation() 
     assert!(folder.join("one.md").exists() && folder.join("two.md").exists());
 
     // In another conversation it is asked again.
-    world.server.push(calls(&[write("three.md")]));
+    world.server.push(calls(&[write("three.md"), write("four.md")]));
     world.server.push(Answer::reply(&["Not here."]));
     let events = say(&world, new_message(context.id, None, "Write."), ToolAnswer::Deny).await;
-    assert_eq!(questions(&events).len(), 1);
+    let place = |event: &ChatEvent| match event {
+        ChatEvent::ToolQuestion { number, count, .. } => Some((*number, *count)),
+        _ => None,
+    };
+    assert_eq!(events.iter().filter_map(place).collect::<Vec<_>>(), [(1, 2), (2, 2)]);
     assert!(!folder.join("three.md").exists());
 }
 
@@ -456,6 +460,50 @@ async fn a_reply_can_be_stopped_while_the_question_is_open_and_nothing_runs() {
     let late = world.service.tool_answer(question.unwrap(), ToolAnswer::Always).await.unwrap_err();
     assert_eq!(late.code(), ErrorCode::NotFound);
     assert!(!folder.join("plan.md").exists());
+}
+
+/// A server of pages, which knows nothing of tools: its address.
+async fn pages() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(page(stream));
+        }
+    });
+    address
+}
+
+async fn page(mut stream: tokio::net::TcpStream) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let (mut request, mut part) = (Vec::new(), [0; 4_096]);
+    while let Ok(count @ 1..) = stream.read(&mut part).await {
+        request.extend_from_slice(&part[..count]);
+        // A request of the protocol is one JSON object.
+        if request.ends_with(b"}") {
+            break;
+        }
+    }
+    let answer = "HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: 4\r\nconnection: close\r\n\r\nnone";
+    let _ = stream.write_all(answer.as_bytes()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_where_nothing_answers_and_one_of_something_else_are_told_apart() {
+    let world = World::new().await;
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = format!("http://{closed}/mcp");
+    let expected =
+        [(closed, "unreachable", "Nothing answers at"), (pages().await, "place", "is no MCP server: it answers with HTTP 404")];
+    for (url, detail, words) in expected {
+        let transport = ToolTransport::Http { url: url.clone() };
+        let draft = ToolServerDraft { id: None, name: "Far".into(), transport, env: None, token: None };
+        let added = world.service.tool_server_save(draft).await.unwrap();
+        let failed = world.service.tool_server_test(added.server.id).await.unwrap_err().to_body();
+        assert_eq!((failed.code, failed.details[detail].as_str()), (ErrorCode::ToolFailed, url.as_str()));
+        assert!(failed.message.contains(words), "{failed:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -48,6 +48,10 @@ journey(
     await code.getByTestId('connection-context').first().check();
     const { contexts, mayChange } = await granted(page, 'Visual Studio Code');
     assert.deepEqual([contexts.length, mayChange], [1, false]);
+    await code.getByTestId('choice-all').check({ force: true });
+    await code.getByTestId('choice-chosen').check({ force: true });
+    const again = await granted(page, 'Visual Studio Code');
+    assert.deepEqual(again.contexts, contexts, 'those that were chosen before');
 
     assert.match(await page.id('connection-snippet').innerText(), /"mcpServers"/);
     await page.id('choice-vscode').check({ force: true });
@@ -77,9 +81,13 @@ journey(
     await page.id('server-address').waitFor();
     assert.match(await page.id('server-address').innerText(), /127\.0\.0\.1:28472/);
     assert.doesNotMatch(await page.id('server-token').innerText(), /evenkeel_/);
+    assert.equal(await page.id('server-copy').isDisabled(), false, 'VS Code asks for the token');
+    await server.getByTestId('choice-cursor').check({ force: true });
+    assert.equal(await page.id('server-copy').isDisabled(), true, 'nothing useless is copied');
     await page.id('server-show').click();
     await server.getByText(/^evenkeel_1+$/).waitFor();
     assert.match(await page.id('server-snippet').innerText(), /Bearer evenkeel_1+/);
+    assert.equal(await page.id('server-copy').isDisabled(), false);
     await page.id('server-renew').click();
     await page.id('confirm-yes').click();
     await server.getByText(/^evenkeel_2+$/).waitFor();
@@ -88,6 +96,12 @@ journey(
     await page.id('server-port').fill('80');
     await page.id('server-port').press('Enter');
     await page.id('server-address').waitFor({ state: 'detached' });
-    await server.getByRole('alert').waitFor();
+    await server.getByText('Port 80 is used by another program.').waitFor();
+    for (const wrong of ['99999', '']) {
+      await page.id('server-port').fill(wrong);
+      await page.id('server-port').press('Tab');
+      await server.getByText('A whole number from 0 to 65,535.').waitFor();
+    }
+    assert.equal(await page.evaluate(() => globalThis.fake.world.connections.server.port), 80);
   },
 );

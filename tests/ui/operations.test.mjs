@@ -87,6 +87,21 @@ journey(
   },
 );
 
+journey(
+  'the menu of a conversation ends within a low window',
+  'index.html?seed=life',
+  { height: 420 },
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.id('conversation-menu').first().click();
+    await page.id('conversation-operations').waitFor();
+    await page.waitForFunction(() => {
+      const { top, bottom } = globalThis.document.querySelector('.menu').getBoundingClientRect();
+      return top >= 0 && bottom <= globalThis.innerHeight;
+    });
+  },
+);
+
 journey('a conversation without tools says so', 'index.html?seed=life', {}, async (page) => {
   await page.id('composer-input').waitFor();
   await page.evaluate(() => (globalThis.fake.world.operations.list = []));
@@ -157,6 +172,15 @@ journey('rules are tried, kept and removed', 'index.html?seed=life', {}, async (
   await page.id('operations-retention-save').click();
   await page.waitForFunction(() => globalThis.fake.world.settings.operations.kept === 200);
   assert.equal((await kept()).rules.length, 1);
+
+  await page.id('operations-kept').fill('20');
+  await page.id('operations-retention-save').click();
+  await page.id('confirm-no').click();
+  await page.id('confirm-no').waitFor({ state: 'detached' });
+  assert.equal((await kept()).kept, 200, 'nothing is deleted before the user was asked');
+  await page.id('operations-retention-save').click();
+  await page.id('confirm-yes').click();
+  await page.waitForFunction(() => globalThis.fake.world.settings.operations.kept === 20);
   await page.id('rule-remove').click();
   await page.id('rule').waitFor({ state: 'detached' });
 });

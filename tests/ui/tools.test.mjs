@@ -35,6 +35,7 @@ for (const [look, { arabic, ...options }] of Object.entries(LOOKS))
     await ask(page);
     await page.shot(`tools-question-${look}`);
     await page.id('tool-once').click();
+    assert.match(await page.id('tool-brief').innerText(), /^path: .*plan\.md/);
     await page.id('tool-use').click();
     await page.id('tool-result').waitFor();
     await page.shot(`tools-chat-${look}`);
@@ -57,7 +58,9 @@ journey(
     assert.equal(command, 'npx -y server-files "/home/ada/My files"');
     assert.equal(await page.id('tool-server').count(), 1, 'nothing is added before that');
     await page.id('server-add').click();
-    const added = page.locator('[data-testid=tool-server]', { hasText: 'Documents' });
+    const added = page.locator('[data-testid=tool-server]', {
+      hasText: 'Documents',
+    });
     await added.getByTestId('tool-rule').first().waitFor();
     await added.getByTestId('tool-rule').first().selectOption('denied');
     await page.waitForFunction(async () => {
@@ -79,7 +82,11 @@ journey(
     await page.evaluate(async () => {
       const { fake } = globalThis;
       const [{ server }] = await fake.toolServerList();
-      await fake.toolServerSave({ ...server, env: { NOTES_KEY: 'k' }, token: null });
+      await fake.toolServerSave({
+        ...server,
+        env: { NOTES_KEY: 'k' },
+        token: null,
+      });
       await fake.toolRuleSet({ serverId: server.id, tool: 'write_file' }, 'allowed');
     });
     const known = () => page.evaluate(async () => (await globalThis.fake.toolServerList())[0]);
@@ -110,6 +117,30 @@ journey(
   },
 );
 
+journey(
+  'each server says how its last test ended, in words',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await settings(page);
+    await page.id('server-new').click();
+    await page.id('server-name').fill('Far');
+    await page.id('choice-http').check({ force: true });
+    await page.id('server-url').fill('http://127.0.0.1:1/mcp');
+    await page.id('server-next').click();
+    await page.id('server-add').click();
+    const far = page.locator('[data-testid=tool-server]', { hasText: 'Far' });
+    await far.getByText('Nothing answers at http://127.0.0.1:1/mcp.').waitFor();
+    const notes = page.locator('[data-testid=tool-server]', { hasText: 'Notes' });
+    await notes.getByTestId('server-test').click();
+    await notes.getByText('Last test passed').waitFor();
+    const trial = await far.getByTestId('server-trial').innerText();
+    assert.match(trial, /Last test failed/, 'the test of another one leaves it as it is');
+    assert.doesNotMatch(trial, /Settings, Tools/);
+    await page.shot('tools-trial');
+  },
+);
+
 journey('the rounds of tools have a range', 'index.html?seed=life&pace=0', {}, async (page) => {
   await settings(page);
   for (const wrong of ['0', '33', '']) {
@@ -131,9 +162,18 @@ journey(
     await page.evaluate(async () => {
       const { fake } = globalThis;
       const [{ server }] = await fake.toolServerList();
-      const transport = { ...server.transport, args: ['x'.repeat(2_000), '/srv'] };
+      const transport = {
+        ...server.transport,
+        args: ['x'.repeat(2_000), '/srv'],
+      };
       const name = 'n'.repeat(120);
-      await fake.toolServerSave({ ...server, name, transport, env: null, token: null });
+      await fake.toolServerSave({
+        ...server,
+        name,
+        transport,
+        env: null,
+        token: null,
+      });
     });
     const fits = async () =>
       assert.equal(
@@ -180,6 +220,39 @@ journey(
     await page.locator('[data-end=done]').nth(1).waitFor();
     assert.equal(await page.id('tool-question').count(), 0, 'it is asked about no more');
     assert.deepEqual(await answers(page), ['deny', 'always']);
+  },
+);
+
+journey(
+  'a second click on a question answers the next one not, which says that it is the second of two',
+  'index.html?seed=life&pace=0',
+  { width: 640, height: 500 },
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.evaluate(() => (globalThis.fake.world.tools.calls = 2));
+    await ask(page);
+    assert.match(await page.id('tool-number').innerText(), /1 of 2/);
+    const argument = await page.id('tool-arguments').boundingBox();
+    const button = await page.id('tool-once').boundingBox();
+    assert.ok(
+      argument.y > 0 && argument.y + 40 < button.y,
+      'the arguments are seen before a word is given',
+    );
+    await page.locator('[data-testid=tool-once]:enabled').waitFor();
+    const isInactive = await page.evaluate(async () => {
+      const once = () => globalThis.document.querySelector('[data-testid=tool-once]');
+      const first = once();
+      first.click();
+      while (once() === null || once() === first) await new Promise((next) => setTimeout(next));
+      once().click();
+      return once().disabled;
+    });
+    assert.equal(isInactive, true);
+    assert.deepEqual(await answers(page), ['once']);
+    assert.match(await page.id('tool-number').innerText(), /2 of 2/);
+    await page.id('tool-once').click();
+    await page.id('tool-question').waitFor({ state: 'detached' });
+    assert.deepEqual(await answers(page), ['once', 'once']);
   },
 );
 

@@ -80,6 +80,10 @@ pub enum ChatEvent {
         description: String,
         /// The whole command or the address of the server.
         place: String,
+        /// Which call of the model's answer it is, counted from 1.
+        number: u32,
+        /// How many calls of that answer are run, one after the other.
+        count: u32,
     },
     /// A tool has begun to run.
     ToolBegan {

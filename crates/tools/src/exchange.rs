@@ -70,7 +70,7 @@ pub trait Exchange: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct Through(Arc<dyn Exchange>);
 
-type Fault = StreamableHttpError<ErrorBody>;
+pub(crate) type Fault = StreamableHttpError<ErrorBody>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
@@ -128,10 +128,7 @@ impl Given {
         if let (401, Some(challenge)) = (status, self.header("www-authenticate")) {
             return Fault::AuthRequired(AuthRequiredError::new(challenge.to_owned()));
         }
-        if status == 429 || status >= 500 {
-            return HttpStatusError::new(status, self.header("retry-after").map(str::to_owned)).into();
-        }
-        Fault::UnexpectedServerResponse(format!("HTTP {status}").into())
+        HttpStatusError::new(status, self.header("retry-after").map(str::to_owned)).into()
     }
 }
 
@@ -231,11 +228,11 @@ async fn refused(given: Given, message: &ClientJsonRpcMessage) -> Result<Streama
     let body = given.whole(MOST_REFUSAL).await?;
     let said = serde_json::from_slice(&body).ok();
     let ClientJsonRpcMessage::Request(request) = message else {
-        return Err(Fault::UnexpectedServerResponse(format!("HTTP {status}").into()));
+        return Err(HttpStatusError::new(status, None).into());
     };
     let error = match said {
         Some(ServerJsonRpcMessage::Error(said)) => said.error,
-        _ => rmcp::ErrorData::invalid_request(format!("the server answered with HTTP {status}"), None),
+        _ => rmcp::ErrorData::invalid_request(format!("it answers with HTTP {status}"), None),
     };
     Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(request.id.clone())), None))
 }

@@ -7,6 +7,7 @@
 
 mod error;
 mod exchange;
+mod fault;
 mod listing;
 mod outcome;
 mod process;

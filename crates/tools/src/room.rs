@@ -1,6 +1,7 @@
 //! The servers that run, by their ids.
 
 use crate::exchange::{MOST_EVENT, Through};
+use crate::fault::Trouble;
 use crate::process::{self, LastWords, Running};
 use crate::{Listing, Outcome, Server, ToolError, Way};
 use evenkeel_domain::{ContextId, ToolServerId};
@@ -220,10 +221,13 @@ impl Live {
         if let ServiceError::McpError(refused) = error {
             return ToolError::Refused { server: name, reason: refused.message.to_string() };
         }
+        let trouble = Trouble::in_use(error);
+        if let Some(error) = trouble.of_address(&self.server) {
+            return error;
+        }
         let process = self.process.as_ref().map(|process| process.lock().unwrap_or_else(PoisonError::into_inner));
-        let said = process.map(|mut process| (process.ending(), process.words().line()));
-        let reason = said.map_or_else(|| error.to_string(), |(ending, words)| told(&error.to_string(), ending, &words));
-        ToolError::Ended { server: name, reason }
+        let (ending, said) = process.map(|mut process| (process.ending(), process.words().line())).unwrap_or_default();
+        ToolError::Ended { server: name, reason: ending.unwrap_or_else(|| trouble.words()), said }
     }
 }
 
@@ -231,12 +235,12 @@ async fn no_server(server: &Server, process: Option<Running>, words: &LastWords,
     // The last words of a program that has just ended may still be in its pipe.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let ending = process.and_then(|mut process| process.ending());
-    ToolError::NoServer { server: server.name.clone(), reason: told(&error.to_string(), ending, &words.line()) }
-}
-
-fn told(error: &str, ending: Option<String>, words: &str) -> String {
-    let how = ending.unwrap_or_else(|| error.to_owned());
-    if words.is_empty() { how } else { format!("{how}: {words}") }
+    let trouble = Trouble::at_start(error);
+    if let Some(error) = trouble.of_address(server) {
+        return error;
+    }
+    let reason = ending.map_or_else(|| trouble.words(), |ending| format!("it has ended, {ending}"));
+    ToolError::NoServer { server: server.name.clone(), place: server.way.shown(), reason, said: words.line() }
 }
 
 async fn listed(peer: &Peer<RoleClient>) -> Result<Listing, ServiceError> {

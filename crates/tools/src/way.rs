@@ -49,6 +49,16 @@ pub struct Program {
     pub env: BTreeMap<String, SecretString>,
 }
 
+impl Way {
+    /// The command, or the address; for messages.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Process(program) => program.command.clone(),
+            Self::Http { url, .. } => url.clone(),
+        }
+    }
+}
+
 impl Server {
     /// What it is asked, for as long as it is not stopped.
     pub(crate) async fn asked<T>(&self, work: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {

@@ -75,7 +75,9 @@ impl Service {
         calls.truncate(MOST_ANSWERED);
         rounds.begin(ending, &calls);
         let surplus = calls.split_off(calls.len().min(MOST_CALLS));
-        for call in calls {
+        let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        for (call, number) in calls.into_iter().zip(1..) {
+            rounds.now = (number, count);
             let told = tokio::select! {
                 told = self.called(rounds, &call) => told,
                 () = rounds.stop.cancelled() => {
@@ -161,6 +163,8 @@ impl Service {
                     call: shown.clone(),
                     description: tool.description.clone(),
                     place: server.transport.shown(),
+                    number: rounds.now.0,
+                    count: rounds.now.1,
                 });
                 let answer = question.answered().await;
                 self.remember(rounds, (server, &tool), fingerprint, answer).await?;

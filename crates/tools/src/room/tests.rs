@@ -4,7 +4,7 @@ use super::*;
 use crate::{Asked, Exchange, Given, Method, Program};
 use async_trait::async_trait;
 use chrono::DateTime;
-use evenkeel_domain::ErrorBody;
+use evenkeel_domain::{ErrorBody, ErrorCode};
 use futures::stream;
 use secrecy::SecretString;
 use serde_json::json;
@@ -95,13 +95,45 @@ async fn a_server_at_an_address_lists_and_answers_and_gets_its_token_each_time()
     assert_eq!(room.count(), 0);
 }
 
+/// What answers at an address that is no server's: each request gets the same.
+struct Stubborn(Result<(u16, &'static str, &'static str), ErrorBody>);
+
+#[async_trait]
+impl Exchange for Stubborn {
+    async fn send(&self, _asked: Asked) -> Result<Given, ErrorBody> {
+        self.0.clone().map(|(status, kind, body)| given(status, kind, body.to_owned()))
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_no_servers_is_told_in_plain_words() {
+    let refused = ErrorBody::new(ErrorCode::ProviderUnreachable, "raw").with("reason", "connection refused");
+    let page = "<html></html>";
+    let expected = [
+        (Err(refused), "Nothing answers at http://127.0.0.1:1/mcp: connection refused"),
+        (Ok((200, "text/html", page)), "http://127.0.0.1:1/mcp is no MCP server: it answers with text/html"),
+        (Ok((404, "text/html", page)), "http://127.0.0.1:1/mcp is no MCP server: it answers with HTTP 404"),
+        (Ok((500, "text/html", page)), "http://127.0.0.1:1/mcp is no MCP server: it answers with HTTP 500"),
+        (Ok((200, "application/json", "[1]")), "http://127.0.0.1:1/mcp is no MCP server: what it answers is no MCP"),
+        (Ok((401, "text/plain", "")), "http://127.0.0.1:1/mcp wants a token, or another one than it was shown"),
+        (Ok((403, "text/plain", "")), "http://127.0.0.1:1/mcp wants a token, or another one than it was shown"),
+    ];
+    for (answer, sentence) in expected {
+        let way = Way::Http { url: "http://127.0.0.1:1/mcp".into(), token: None, exchange: Arc::new(Stubborn(answer)) };
+        let failed = ToolRoom::default().tools(&server(way)).await.unwrap_err();
+        assert_eq!(failed.to_string(), sentence);
+        assert_eq!(failed.to_body().details["server"], "Notes");
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_program_that_is_no_server_is_told_by_its_end_and_its_last_words() {
     let room = ToolRoom::default();
     let failed = room.tools(&shell("echo starting >&2; echo no such folder >&2; exit 3")).await.unwrap_err();
-    let ToolError::NoServer { reason, .. } = &failed else { panic!("{failed:?}") };
-    assert!(reason.ends_with("no such folder"), "{reason}");
+    let ToolError::NoServer { reason, said, .. } = &failed else { panic!("{failed:?}") };
+    assert_eq!((reason.as_str(), said.as_str()), ("it has ended, exit status: 3", "no such folder"));
+    assert!(failed.to_string().starts_with("sh is no MCP server: it has ended"), "{failed}");
     let missing = server(Way::Process(Program { command: "no-such-program-here".into(), args: vec![], env: BTreeMap::new() }));
     assert!(matches!(room.tools(&missing).await, Err(ToolError::Start { .. })));
 }

@@ -46,5 +46,13 @@ describe('errors of one code', () => {
     );
     expect(said('tool_failed', { server: 'Notes', seconds: '60' }).what).toContain('in time');
     expect(said('tool_failed').what).toContain('server of tools');
+    const address = 'http://127.0.0.1:1/mcp';
+    expect(said('tool_failed', { unreachable: address, reason: 'refused' }).what).toBe(
+      `Nothing answers at ${address}.`,
+    );
+    expect(said('tool_failed', { place: address, reason: 'HTTP 404' }).what).toContain(
+      `${address} is no MCP server`,
+    );
+    expect(said('tool_failed', { server: 'Notes', unauthorized: address }).what).toContain('token');
   });
 });

@@ -28,6 +28,16 @@ function sentence(key: string, details: Record<string, string>, otherwise: strin
 const ofBackup = (facts: Record<string, string>): string | null =>
   'backup' in facts ? 'backup' : null;
 
+/** The fact that tells how a server of tools failed; the first one counts. */
+const TOOL_FAILURES: [fact: string, variant: string][] = [
+  ['command', 'start'],
+  ['seconds', 'slow'],
+  ['unreachable', 'unreachable'],
+  ['unauthorized', 'unauthorized'],
+  ['place', 'foreign'],
+  ['reason', 'said'],
+];
+
 /** What tells apart errors of one code that need other sentences, by their facts. */
 const VARIANTS: Record<string, (details: Record<string, string>) => string | null> = {
   // Without a conversation or a model, it is no reply that is waited for.
@@ -46,8 +56,7 @@ const VARIANTS: Record<string, (details: Record<string, string>) => string | nul
   vault_damaged: ofBackup,
   vault_exists: ofBackup,
   vault_too_new: ofBackup,
-  tool_failed: (facts) =>
-    'command' in facts ? 'start' : 'seconds' in facts ? 'slow' : 'reason' in facts ? 'said' : null,
+  tool_failed: (facts) => TOOL_FAILURES.find(([fact]) => fact in facts)?.[1] ?? null,
   wrong_key: ofBackup,
 };
 

@@ -810,7 +810,11 @@ call: ToolUse;
 /**  What the tool does, in its server's words. */
 description: string; 
 /**  The whole command or the address of the server. */
-place: string } | 
+place: string; 
+/**  Which call of the model's answer it is, counted from 1. */
+number: number; 
+/**  How many calls of that answer are run, one after the other. */
+count: number } | 
 /**  A tool has begun to run. */
 { kind: "toolBegan"; 
 /**  What runs. */
@@ -865,7 +869,11 @@ call: ToolUse;
 /**  What the tool does, in its server's words. */
 description: string; 
 /**  The whole command or the address of the server. */
-place: string } | 
+place: string; 
+/**  Which call of the model's answer it is, counted from 1. */
+number: number; 
+/**  How many calls of that answer are run, one after the other. */
+count: number } | 
 /**  A tool has begun to run. */
 { kind: "toolBegan"; 
 /**  What runs. */

@@ -79,7 +79,16 @@ export type ToolEnd = 'done' | 'failed' | 'refused';
 
 /** What is told of tools while a reply grows. */
 export type ToolEvent =
-  | { kind: 'toolQuestion'; call: ToolUse; description: string; place: string }
+  | {
+      kind: 'toolQuestion';
+      call: ToolUse;
+      description: string;
+      place: string;
+      /** Which call of the model's answer it is, counted from 1. */
+      number: number;
+      /** How many calls of that answer are run, one after the other. */
+      count: number;
+    }
   | { kind: 'toolBegan'; call: ToolUse }
   | { kind: 'toolEnded'; call: ToolUse; end: ToolEnd; result: string };
 

@@ -30,9 +30,14 @@ describe('servers of tools', () => {
   it('stay in the list when they do not answer, with the reason', async () => {
     const tools = new Tools(fakeBackend({ demo: true }));
     await tools.save(draft('broken'));
-    await expect.poll(() => tools.failure?.code).toBe('tool_failed');
-    expect(tools.testing).toBeNull();
-    expect(tools.list.at(-1)?.server.listedAt).toBeNull();
+    await tools.save(draft('Files'));
+    const [broken, files] = tools.list.map((view) => view.server.id);
+    const ended = (id = ''): string | null | undefined =>
+      tools.trials[id] && (tools.trials[id].error?.code ?? null);
+    await expect.poll(() => ended(broken)).toBe('tool_failed');
+    await expect.poll(() => ended(files)).toBeNull();
+    expect([tools.testing.size, tools.failure]).toEqual([0, null]);
+    expect(tools.list[0]?.server.listedAt).toBeNull();
   });
 });
 
@@ -40,7 +45,8 @@ describe('a growing reply', () => {
   it('closes the question about a call that is over', () => {
     const reply = new Reply('context');
     const call = { id: '1', server: 'Files', tool: 'write_file', arguments: '{}' };
-    reply.tool({ kind: 'toolQuestion', call, description: 'Writes.', place: 'npx server' });
+    const about = { description: 'Writes.', place: 'npx server', number: 1, count: 1 };
+    reply.tool({ kind: 'toolQuestion', call, ...about });
     expect(reply.question?.call.id).toBe('1');
     reply.tool({ kind: 'toolEnded', call, end: 'refused', result: 'not run' });
     expect(reply.question).toBeNull();

@@ -4,14 +4,23 @@ import type { ToolChoice, ToolRule, ToolServerDraft, ToolServerView } from '../i
 import type { ErrorBody } from '../ipc/types';
 import type { Gathered } from './changes';
 
+/** How the last test of a server ended. */
+export interface Trial {
+  at: string;
+  /** Tools that are too many or too large. */
+  leftOut: number;
+  /** Why it failed. */
+  error: ErrorBody | null;
+}
+
 /** Servers of tools. Nothing is read before a page shows it, and nothing started before it is tested or used. */
 export class Tools {
   list = $state.raw<ToolServerView[]>([]);
   loaded = $state(false);
-  /** The server that is being tested. */
-  testing = $state<string | null>(null);
-  /** How many tools of a server were left out at its last test. */
-  leftOut = $state.raw<Record<string, number>>({});
+  /** The servers that are being tested. */
+  testing = $state.raw<ReadonlySet<string>>(new Set());
+  /** The last test of each server since the vault was opened. */
+  trials = $state.raw<Record<string, Trial>>({});
   /** Why they could not be read. */
   error = $state.raw<ErrorBody | null>(null);
   /** Why the last change was not made. */
@@ -45,13 +54,18 @@ export class Tools {
   }
 
   async test(id: string): Promise<void> {
-    this.testing = id;
-    await this.attempt(async () => {
+    this.testing = new Set([...this.testing, id]);
+    const trial: Trial = { at: '', leftOut: 0, error: null };
+    try {
       const { view, leftOut } = await this.backend.toolServerTest(id);
       this.take(view);
-      this.leftOut = { ...this.leftOut, [id]: leftOut };
-    });
-    if (this.testing === id) this.testing = null;
+      trial.leftOut = leftOut;
+    } catch (thrown) {
+      trial.error = errorBody(thrown);
+    }
+    trial.at = new Date().toISOString();
+    this.trials = { ...this.trials, [id]: trial };
+    this.testing = new Set([...this.testing].filter((one) => one !== id));
   }
 
   async remove(id: string): Promise<void> {
@@ -84,9 +98,9 @@ export class Tools {
   /** Forgets what was read from the vault. */
   forget(): void {
     this.list = [];
-    this.leftOut = {};
+    this.trials = {};
     this.loaded = false;
-    this.testing = null;
+    this.testing = new Set();
     this.error = this.failure = null;
   }
 

@@ -40,6 +40,8 @@ pub(in crate::chat) struct Rounds<'a> {
     left: u32,
     spare: u32,
     pub(super) are_over: bool,
+    /// Which call of an answer it is the turn of, and how many that has.
+    pub(super) now: (u32, u32),
     /// What runs at this moment, with what it was called with, since when.
     running: Mutex<Option<RunningCall>>,
 }
@@ -76,6 +78,7 @@ impl<'a> Rounds<'a> {
             left,
             spare,
             are_over: false,
+            now: (0, 0),
             running: Mutex::default(),
         }
     }

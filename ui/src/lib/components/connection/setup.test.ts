@@ -14,9 +14,16 @@ describe('what is pasted into other programs', () => {
   });
 
   it('is a command line for others, with what has blanks in quotes', () => {
-    expect(snippet('other', setup)).toBe('"/opt/Even keel/evenkeel" mcp --profile /home/ada');
-    const windows = { command: 'C:\\Evenkeel\\evenkeel.exe', args: ['mcp'] };
-    expect(snippet('other', windows)).toBe('C:\\Evenkeel\\evenkeel.exe mcp');
+    expect(snippet('other', setup)).toBe("'/opt/Even keel/evenkeel' mcp --profile /home/ada");
+    const windows = { command: 'C:\\Evenkeel\\evenkeel.exe', args: ['mcp', 'D:\\My data'] };
+    expect(snippet('other', windows)).toBe('C:\\Evenkeel\\evenkeel.exe mcp "D:\\My data"');
+  });
+
+  it('leaves nothing for a shell to read', () => {
+    const active = { command: '/opt/evenkeel', args: ['--profile', "/tmp/$HOME `id` \\ it's"] };
+    expect(snippet('other', active)).toBe(
+      `/opt/evenkeel --profile '/tmp/$HOME \`id\` \\ it'\\''s'`,
+    );
   });
 });
 
@@ -24,13 +31,21 @@ describe('what is pasted into programs that speak over HTTP', () => {
   const address = 'http://127.0.0.1:28472';
   const headers = { Authorization: 'Bearer evenkeel_abc' };
 
-  it('is the configuration of VS Code and of Cursor', () => {
+  it('is the configuration of Cursor', () => {
     const server = { url: `${address}/mcp`, headers };
-    expect(JSON.parse(httpSnippet('vscode', address, 'evenkeel_abc'))).toEqual({
-      servers: { evenkeel: { type: 'http', ...server } },
-    });
     expect(JSON.parse(httpSnippet('cursor', address, 'evenkeel_abc'))).toEqual({
       mcpServers: { evenkeel: server },
+    });
+  });
+
+  it('is the configuration of VS Code, which asks for the token and does not hold it', () => {
+    const text = httpSnippet('vscode', address, 'evenkeel_abc');
+    expect(text).not.toContain('evenkeel_abc');
+    expect(JSON.parse(text)).toMatchObject({
+      inputs: [{ type: 'promptString', id: 'evenkeel-token', password: true }],
+      servers: {
+        evenkeel: { type: 'http', headers: { Authorization: 'Bearer ${input:evenkeel-token}' } },
+      },
     });
   });
 

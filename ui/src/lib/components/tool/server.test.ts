@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { laidOut } from '$lib/state/text';
+import { brief, laidOut } from '$lib/state/text';
 import type { ToolServer } from '$lib/state/types';
-import { canKeep, draftOf, formOf, isWhole, placeOf } from './server';
+import { canKeep, draftOf, formOf, isWhole, placeOf, wrongLine } from './server';
 
 const server = (over: Partial<ToolServer>): ToolServer => ({
   id: 'server-1',
@@ -71,6 +71,26 @@ describe('the form of a server of tools', () => {
     const elsewhere = { ...formOf(remote), url: 'https://other.example/mcp' };
     expect(draftOf(elsewhere, remote).token).toBe('');
     expect(draftOf({ ...elsewhere, token: 'anew' }, remote).token).toBe('anew');
+  });
+
+  it('refuses variables that are none', () => {
+    const wrong = (env: string, kind: 'stdio' | 'http' = 'stdio') =>
+      wrongLine({ ...formOf(null), kind, env }, null);
+    expect(wrong('A=b\n\nC=\n')).toBeNull();
+    expect(wrong('A=b\nexport C=d')).toBe('export C=d');
+    expect(wrong('secret')).toBe('secret');
+    expect(wrong('=b')).toBe('=b');
+    expect(wrong('secret', 'http')).toBeNull();
+    const known = server({ envNames: ['KEY'] });
+    expect(wrongLine({ ...formOf(known), env: 'secret' }, known)).toBeNull();
+  });
+
+  it('tells a call on one line', () => {
+    expect(brief('{"path":"/a b","lines":[1,2],"text":"one\\ntwo"}')).toBe(
+      'path: /a b, lines: [1,2], text: one two',
+    );
+    expect(brief('{}')).toBe('');
+    expect(brief('not\nJSON')).toBe('not JSON');
   });
 
   it('lays JSON out and leaves the rest alone', () => {

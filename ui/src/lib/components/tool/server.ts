@@ -43,12 +43,18 @@ export function canKeep(form: ServerForm, server: ToolServer | null): boolean {
   return form.kind === 'stdio' ? server.envNames.length > 0 : server.tokenHint !== null;
 }
 
+/** The first line of the variables that is none; a shell's `export` is no part of a name. */
+export function wrongLine(form: ServerForm, server: ToolServer | null): string | null {
+  if (form.kind === 'http' || (form.keeps && canKeep(form, server))) return null;
+  return lines(form.env).find((line) => !/^[^\s=]+\s*=/.test(line)) ?? null;
+}
+
 /** What is added, or changed of a server. */
 export function draftOf(form: ServerForm, server: ToolServer | null = null): ToolServerDraft {
   const isKept = form.keeps && canKeep(form, server);
   const pairs = lines(form.env).map((line): [string, string] => {
-    const at = line.indexOf('=');
-    return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1)];
+    const [name = ''] = line.split('=', 1);
+    return [name.trim(), line.slice(name.length + 1)];
   });
   const env = form.kind === 'stdio' && !isKept ? Object.fromEntries(pairs) : {};
   const token = form.kind === 'http' && !isKept ? form.token.trim() : '';

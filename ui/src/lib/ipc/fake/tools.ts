@@ -34,7 +34,10 @@ export class FakeTools {
   chosen = new Map<string, ToolChoice[]>();
   /** What each question was answered with. */
   answers: ToolAnswer[] = [];
+  /** Calls that each answer of the model has. */
+  calls = 1;
   private made = 0;
+  private called = 0;
   private readonly open = new Map<string, (answer: ToolAnswer) => void>();
 
   seed(): void {
@@ -72,10 +75,18 @@ export class FakeTools {
     told(answer);
   }
 
-  /** Plays one call of a tool, which is asked about unless it is allowed for good. */
+  /** Plays the calls of one answer, one after the other; what the model says of the last. */
   async play(onEvent: (event: ToolEvent) => void): Promise<string> {
+    let said = '';
+    for (let number = 1; number <= this.calls; number += 1) said = await this.call(number, onEvent);
+    return said;
+  }
+
+  /** Plays one call of a tool, which is asked about unless it is allowed for good. */
+  private async call(number: number, onEvent: (event: ToolEvent) => void): Promise<string> {
+    this.called += 1;
     const call: ToolUse = {
-      id: `call-${this.answers.length + 1}`,
+      id: `call-${this.called}`,
       server: this.servers[0]?.name ?? 'Notes',
       tool: 'write_file',
       arguments: '{"path":"/home/ada/My notes/plan.md","content":"# Plan\\n\\nSleep on it."}',
@@ -87,7 +98,9 @@ export class FakeTools {
       const [server] = this.servers;
       const waiting = new Promise<ToolAnswer>((told) => this.open.set(call.id, told));
       const place = server ? placeOf(server.transport) : '';
-      onEvent({ kind: 'toolQuestion', call, description: write?.description ?? '', place });
+      const description = write?.description ?? '';
+      const { calls: count } = this;
+      onEvent({ kind: 'toolQuestion', call, description, place, number, count });
       answer = await waiting;
     }
     if (answer === 'deny') {
@@ -146,6 +159,12 @@ export function toolCalls(world: World, open: Open): ToolBackend {
     toolServerTest: (id) =>
       open(() => {
         const server = find(id);
+        if (server.transport.kind === 'http' && server.transport.url.includes(':1/')) {
+          const unreachable = server.transport.url;
+          const message = `Nothing answers at ${unreachable}: connection refused`;
+          const details = { server: server.name, unreachable, reason: 'connection refused' };
+          throw failure('tool_failed', message, details);
+        }
         if (server.name.includes('broken')) {
           const message = `${server.name} could not be started: No such file or directory`;
           const details = { server: server.name, reason: 'No such file or directory' };
