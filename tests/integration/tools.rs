@@ -168,6 +168,37 @@ async fn a_tool_runs_when_the_user_says_so_and_the_model_is_told_what_it_gave() 
     let request = world.service.receipt_request(reply.id).await.unwrap();
     assert!(request.matches);
     assert_eq!(request.body.as_bytes(), world.server.bodies()[0]);
+
+    // So does what the tool gave, and the request that told the model of it.
+    let [round] = &receipt.rounds[..] else { panic!("{receipt:?}") };
+    let [RoundMessage::Model { calls, .. }, RoundMessage::Tool { call, text, .. }] = &round.messages[..] else {
+        panic!("{round:?}")
+    };
+    assert_eq!((&calls[0], call.server.as_str(), call.tool.as_str()), (call, "Notes", "write_file"));
+    assert_eq!((text, round.tokens > 0, round.tools_are_over), (&results[0], true, false));
+    let again = &request.rounds[0];
+    assert!(again.matches && again.curl.contains("$API_KEY"));
+    assert_eq!(again.body.as_bytes(), world.server.bodies()[1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_rounds_have_added_is_forgotten_with_what_was_said() {
+    let Files { world, context, folder } = with_files().await;
+    world.server.push(calls(&[("list_directory", json!({"path": folder}))]));
+    world.server.push(Answer::reply(&["It is empty."]));
+    let events = say(&world, new_message(context.id, None, "Look."), ToolAnswer::Once).await;
+    let (conversation, reply) = (started(&events).0.id, ended(&events).0.unwrap());
+    let (_, _, later) = world.exchange(context.id, Some(conversation), "My name is Otto.", "Hello.").await;
+    let receipt = async || world.service.receipt_get(reply.id).await.unwrap().unwrap();
+    assert!(!receipt().await.rounds[0].forgotten);
+    let at = world.clock.0.now();
+    world.store().write(|w| w.delete_message(later.id, at)).unwrap();
+    assert!(!receipt().await.rounds[0].forgotten, "that can be undone");
+    world.store().write(|w| w.forget_deleted_messages(at + chrono::TimeDelta::seconds(1))).unwrap();
+    let kept = receipt().await.rounds.remove(0);
+    assert_eq!((kept.forgotten, kept.messages.len(), kept.request_hash.len()), (true, 0, 64));
+    let request = world.service.receipt_request(reply.id).await.unwrap();
+    assert_eq!((request.rounds[0].body.as_str(), request.rounds[0].matches), ("", false));
 }
 
 #[tokio::test(flavor = "multi_thread")]

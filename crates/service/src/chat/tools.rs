@@ -9,7 +9,7 @@ pub(super) use rounds::{Hearer, Rounds};
 use super::reply::Ending;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    ChatEvent, ErrorBody, ErrorCode, MessageId, MessageStatus, OperationDraft, OperationQuery, ProviderLocality, Tool,
+    ChatEvent, ErrorBody, ErrorCode, MessageId, MessageStatus, OperationDraft, OperationQuery, ProviderLocality, RoundCall, Tool,
     ToolAnswer, ToolChoice, ToolEnd, ToolPermit, ToolRefusal, ToolRule, ToolServer, ToolUse, ToolVerdict,
 };
 use evenkeel_provider::{ChatRequest, ToolCall};
@@ -109,12 +109,9 @@ impl Service {
 
     /// A call as the window shows it.
     fn call_shown(&self, rounds: &Rounds<'_>, call: &ToolCall) -> ToolUse {
-        let (server, tool) = match rounds.plan.offered.behind(&call.name) {
-            Some(Behind::Server(server, tool)) => (server.name.clone(), tool.clone()),
-            _ => (String::new(), call.name.clone()),
-        };
+        let RoundCall { server, tool, arguments, .. } = rounds.plan.offered.called(call);
         let id = MessageId::from_parts(self.now(), self.random()).to_string();
-        ToolUse { id, server, tool, arguments: call.arguments.clone() }
+        ToolUse { id, server, tool, arguments }
     }
 
     /// One call, from its question to its record.

@@ -9,6 +9,7 @@ import type {
   ToolTransport,
   ToolUse,
 } from '../tools';
+import type { ReceiptRound } from '../types';
 import type { Open } from './index';
 import type { World } from './world';
 
@@ -34,6 +35,8 @@ export class FakeTools {
   chosen = new Map<string, ToolChoice[]>();
   /** What each question was answered with. */
   answers: ToolAnswer[] = [];
+  /** What was added to the requests of replies. */
+  rounds = new Map<string, ReceiptRound[]>();
   private made = 0;
   private readonly open = new Map<string, (answer: ToolAnswer) => void>();
 
@@ -72,8 +75,27 @@ export class FakeTools {
     told(answer);
   }
 
+  /** Keeps what a round of a reply has added. */
+  private note(replyId: string, call: ToolUse, result: string): void {
+    const made = { id: call.id, name: call.tool, arguments: call.arguments };
+    const called = { ...made, server: call.server, tool: call.tool };
+    this.rounds.set(replyId, [
+      {
+        messages: [
+          { from: 'model', text: '', calls: [called], tokens: 24 },
+          { from: 'tool', call: called, text: result, tokens: 18 },
+        ],
+        tokens: 42,
+        toolsAreOver: false,
+        requestHash: 'f'.repeat(64),
+        requestBytes: 1_840,
+        forgotten: false,
+      },
+    ]);
+  }
+
   /** Plays one call of a tool, which is asked about unless it is allowed for good. */
-  async play(onEvent: (event: ToolEvent) => void): Promise<string> {
+  async play(replyId: string, onEvent: (event: ToolEvent) => void): Promise<string> {
     const call: ToolUse = {
       id: `call-${this.answers.length + 1}`,
       server: this.servers[0]?.name ?? 'Notes',
@@ -93,12 +115,14 @@ export class FakeTools {
     if (answer === 'deny') {
       const result = 'The user did not allow this call. It was not run.';
       onEvent({ kind: 'toolEnded', call, end: 'refused', result });
+      this.note(replyId, call, result);
       return 'I have left the file alone.';
     }
     if (answer === 'always') this.rules.set(key, 'allowed');
     onEvent({ kind: 'toolBegan', call });
     const result = 'Successfully wrote to /home/ada/My notes/plan.md';
     onEvent({ kind: 'toolEnded', call, end: 'done', result });
+    this.note(replyId, call, result);
     return 'The plan stands in plan.md now.';
   }
 }
