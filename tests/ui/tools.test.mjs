@@ -184,6 +184,23 @@ journey(
 );
 
 journey(
+  'the reply can be stopped from the question',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await ask(page);
+    await page.id('tool-stop').click();
+    await page.id('tool-question').waitFor({ state: 'detached' });
+    assert.deepEqual(await answers(page), []);
+    assert.equal(await page.locator('[data-end]').count(), 0, 'nothing ran, and nothing was refused');
+    await page.id('composer-input').fill('Write the plan after all');
+    await page.id('composer-input').press('Enter');
+    await page.id('tool-question').waitFor();
+  },
+);
+
+journey(
   'the receipt has what a tool was told and gave, and the request that said so',
   'index.html?seed=life&pace=0',
   {},

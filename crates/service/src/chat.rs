@@ -291,7 +291,7 @@ impl Service {
         ending: &mut Ending,
         draft: &mut impl FnMut(Grown, &[ReceiptRound]),
     ) -> Vec<ReceiptRound> {
-        if ending.calls.is_empty() || prompt.tools().is_empty() {
+        if ending.calls.is_empty() {
             return Vec::new();
         }
         let (stop, sink) = (hearer.stop, hearer.sink);

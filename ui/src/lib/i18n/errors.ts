@@ -32,6 +32,7 @@ const ofBackup = (facts: Record<string, string>): string | null =>
 const VARIANTS: Record<string, (details: Record<string, string>) => string | null> = {
   // Without a conversation or a model, it is no reply that is waited for.
   busy: (facts) => ('conversationId' in facts || 'name' in facts ? null : 'opening'),
+  limit_reached: (facts) => ('rounds' in facts ? 'tools' : null),
   not_found: ({ inTrash }) => (inTrash === 'true' ? 'inTrash' : null),
   place_refused: (facts) => ('path' in facts ? 'inside' : null),
   invalid_parameter: (facts) =>

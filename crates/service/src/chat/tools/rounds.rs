@@ -24,6 +24,9 @@ const LEAST_SPARE: u32 = 256;
 /// Said to a model that may ask for tools no more.
 const NO_MORE: &str = "[Note from the app, not from the user. No further tools can be used for this message. Answer now.]";
 
+/// Said to a model that asks for tools where there are none.
+const NONE: &str = "[Note from the app, not from the user. There are no tools here. Answer now, in words.]";
+
 /// The rounds of one reply: what a model asked for, and what it was told.
 pub(in crate::chat) struct Rounds<'a> {
     pub(super) session: &'a Session,
@@ -56,7 +59,7 @@ pub(in crate::chat) struct Hearer<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// The rounds of a reply to a prompt. Without tools in it there is one.
+    /// The rounds of a reply to a prompt.
     pub fn new(
         session: &'a Session,
         (plan, prompt): (&'a Plan, Prompt),
@@ -92,7 +95,9 @@ impl<'a> Rounds<'a> {
         self.said = ending.grown.text.len();
         let calls: Vec<RoundCall> = calls.iter().map(|call| self.plan.offered.called(call)).collect();
         let tokens = calls.iter().fold(O200k.count(&text), |sum, call| sum.saturating_add(O200k.count(&call.arguments)));
-        self.add(RoundMessage::Model { text, calls, tokens });
+        if !(text.is_empty() && calls.is_empty()) {
+            self.add(RoundMessage::Model { text, calls, tokens });
+        }
         self.left = self.left.saturating_sub(1);
     }
 
@@ -116,11 +121,18 @@ impl<'a> Rounds<'a> {
         self.since.push(message);
     }
 
+    /// Whether the model was told of any.
+    pub(super) fn has_tools(&self) -> bool {
+        !self.prompt.tools().is_empty()
+    }
+
     /// The next request, which is a round of the receipt from here on.
     pub(super) fn request(&mut self) -> ChatRequest {
-        self.are_over = self.left == 0 || self.spare < LEAST_SPARE;
+        let has_tools = self.has_tools();
+        self.are_over = !has_tools || self.left == 0 || self.spare < LEAST_SPARE;
         if self.are_over {
-            self.add(RoundMessage::App { text: NO_MORE.to_owned(), tokens: O200k.count(NO_MORE) });
+            let note = if has_tools { NO_MORE } else { NONE };
+            self.add(RoundMessage::App { text: note.to_owned(), tokens: O200k.count(note) });
         }
         let messages = std::mem::take(&mut self.since);
         self.sent.push(ReceiptRound {

@@ -54,6 +54,7 @@ export class FakeChat {
 
   stop(conversationId: string): void {
     this.stopped.add(conversationId);
+    this.world.tools.giveUp();
   }
 
   meter(contextId: string, conversationId: string | null, text: string): TokenMeter {

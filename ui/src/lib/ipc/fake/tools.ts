@@ -38,7 +38,7 @@ export class FakeTools {
   /** What was added to the requests of replies. */
   rounds = new Map<string, ReceiptRound[]>();
   private made = 0;
-  private readonly open = new Map<string, (answer: ToolAnswer) => void>();
+  private readonly open = new Map<string, (answer: ToolAnswer | null) => void>();
 
   seed(): void {
     const args = ['-y', '@modelcontextprotocol/server-filesystem', '/home/ada/My notes'];
@@ -75,6 +75,12 @@ export class FakeTools {
     told(answer);
   }
 
+  /** Ends the question with its reply. */
+  giveUp(): void {
+    for (const told of this.open.values()) told(null);
+    this.open.clear();
+  }
+
   /** Keeps what a round of a reply has added. */
   private note(replyId: string, call: ToolUse, result: string): void {
     const made = { id: call.id, name: call.tool, arguments: call.arguments };
@@ -103,15 +109,16 @@ export class FakeTools {
       arguments: '{"path":"/home/ada/My notes/plan.md","content":"# Plan\\n\\nSleep on it."}',
     };
     const key = `${this.servers[0]?.id ?? ''}/write_file`;
-    let answer: ToolAnswer = this.rules.get(key) === 'allowed' ? 'always' : 'deny';
+    let answer: ToolAnswer | null = this.rules.get(key) === 'allowed' ? 'always' : 'deny';
     if (answer === 'deny') {
       const [, write] = TOOLS;
       const [server] = this.servers;
-      const waiting = new Promise<ToolAnswer>((told) => this.open.set(call.id, told));
+      const waiting = new Promise<ToolAnswer | null>((told) => this.open.set(call.id, told));
       const place = server ? placeOf(server.transport) : '';
       onEvent({ kind: 'toolQuestion', call, description: write?.description ?? '', place });
       answer = await waiting;
     }
+    if (answer === null) return '';
     if (answer === 'deny') {
       const result = 'The user did not allow this call. It was not run.';
       onEvent({ kind: 'toolEnded', call, end: 'refused', result });
