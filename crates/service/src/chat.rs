@@ -94,8 +94,8 @@ impl Service {
         self.chat_send_as(request, Manner { reminds: true, ..Manner::default() }, sink).await
     }
 
-    /// The same for a window, which asks the user whether a tool may run: [`ChatEvent::ToolQuestion`], answered by
-    /// [`Service::tool_answer`].
+    /// The same for a window or a terminal, which asks the user whether a tool may run: [`ChatEvent::ToolQuestion`], answered
+    /// by [`Service::tool_answer`].
     ///
     /// # Errors
     /// As [`Service::chat_send`].
