@@ -409,6 +409,7 @@ impl Service {
             sibling_ids: vec![id],
             vote: None,
             citations: Vec::new(),
+            source: None,
         }
     }
 }

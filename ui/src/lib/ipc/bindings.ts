@@ -2394,6 +2394,8 @@ export type Message_Deserialize = {
 	vote?: Vote | null,
 	/**  Older messages that were sent with the question, those that are still there. */
 	citations?: Citation[],
+	/**  The program that wrote a user's message, by the name that it gives itself; `None` for the user. */
+	source?: string | null,
 };
 
 /**  One message. Immutable once stored: an edit or a new reply is a sibling. */
@@ -2430,6 +2432,8 @@ export type Message_Serialize = {
 	vote: Vote | null,
 	/**  Older messages that were sent with the question, those that are still there. */
 	citations: Citation[],
+	/**  The program that wrote a user's message, by the name that it gives itself; `None` for the user. */
+	source: string | null,
 };
 
 /**  A model at a provider. */
