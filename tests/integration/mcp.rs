@@ -306,6 +306,9 @@ async fn a_reply_is_told_while_it_grows_and_the_next_message_goes_on_in_the_same
         assert_eq!(chatted["personality"], json!(context.personality));
         assert_eq!((&chatted["userMessage"]["content"], &chatted["userMessage"]["role"]), (&json!("Hello"), &json!("user")));
         assert_eq!(chatted["assistantResponse"]["status"], json!("complete"));
+        let said: MessageId = serde_json::from_value(chatted["userMessage"]["id"].clone()).unwrap();
+        let said = world.store().read(|r| r.message(said)).unwrap().unwrap();
+        assert_eq!(said.source.as_deref(), Some(NAME), "it is not the user who wrote it");
         let figures = &chatted["metadata"];
         assert_eq!(
             (&figures["tokensUsed"], &figures["historyTruncated"], &figures["isExpired"]),
@@ -326,7 +329,8 @@ async fn a_reply_is_told_while_it_grows_and_the_next_message_goes_on_in_the_same
         let requests = world.server.requests();
         assert!(requests[1].to_string().contains("Good morning."));
 
-        let (elsewhere, ..) = world.exchange(context.id, None, "Another thread", "Indeed.").await;
+        let (elsewhere, own, _) = world.exchange(context.id, None, "Another thread", "Indeed.").await;
+        assert_eq!(own.source, None);
         world.server.push(Answer::reply(&["Back."]));
         let wish = json!({ "contextId": context.id, "message": "Here", "sessionId": chatted["sessionId"] });
         assert_eq!(program.call("context-chat", wish).await["sessionId"], chatted["sessionId"]);

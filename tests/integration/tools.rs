@@ -168,6 +168,37 @@ async fn a_tool_runs_when_the_user_says_so_and_the_model_is_told_what_it_gave() 
     let request = world.service.receipt_request(reply.id).await.unwrap();
     assert!(request.matches);
     assert_eq!(request.body.as_bytes(), world.server.bodies()[0]);
+
+    // So does what the tool gave, and the request that told the model of it.
+    let [round] = &receipt.rounds[..] else { panic!("{receipt:?}") };
+    let [RoundMessage::Model { calls, .. }, RoundMessage::Tool { call, text, .. }] = &round.messages[..] else {
+        panic!("{round:?}")
+    };
+    assert_eq!((&calls[0], call.server.as_str(), call.tool.as_str()), (call, "Notes", "write_file"));
+    assert_eq!((text, round.tokens > 0, round.tools_are_over), (&results[0], true, false));
+    let again = &request.rounds[0];
+    assert!(again.matches && again.curl.contains("$API_KEY"));
+    assert_eq!(again.body.as_bytes(), world.server.bodies()[1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_rounds_have_added_is_forgotten_with_what_was_said() {
+    let Files { world, context, folder } = with_files().await;
+    world.server.push(calls(&[("list_directory", json!({"path": folder}))]));
+    world.server.push(Answer::reply(&["It is empty."]));
+    let events = say(&world, new_message(context.id, None, "Look."), ToolAnswer::Once).await;
+    let (conversation, reply) = (started(&events).0.id, ended(&events).0.unwrap());
+    let (_, _, later) = world.exchange(context.id, Some(conversation), "My name is Otto.", "Hello.").await;
+    let receipt = async || world.service.receipt_get(reply.id).await.unwrap().unwrap();
+    assert!(!receipt().await.rounds[0].forgotten);
+    let at = world.clock.0.now();
+    world.store().write(|w| w.delete_message(later.id, at)).unwrap();
+    assert!(!receipt().await.rounds[0].forgotten, "that can be undone");
+    world.store().write(|w| w.forget_deleted_messages(at + chrono::TimeDelta::seconds(1))).unwrap();
+    let kept = receipt().await.rounds.remove(0);
+    assert_eq!((kept.forgotten, kept.messages.len(), kept.request_hash.len()), (true, 0, 64));
+    let request = world.service.receipt_request(reply.id).await.unwrap();
+    assert_eq!((request.rounds[0].body.as_str(), request.rounds[0].matches), ("", false));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -434,6 +465,45 @@ async fn rounds_have_an_end_and_the_model_is_told_to_answer_without_tools() {
     let over: Vec<bool> = requests.iter().map(|request| request["tool_choice"] == "none").collect();
     assert_eq!(over, [false, false, true]);
     assert!(requests.iter().all(|request| request["tools"].as_array().is_some_and(|tools| !tools.is_empty())));
+    let (reply, error) = ended(&events);
+    let error = error.unwrap();
+    assert_eq!((reply, error.code, error.details["rounds"].as_str()), (None, ErrorCode::LimitReached, "2"));
+
+    // What it said before it asked once more is kept, and is no whole reply.
+    let words = json!({"choices": [{"delta": {"content": "I will look again."}}]});
+    world.server.push(calls(&[("list_directory", json!({"path": folder}))]));
+    world.server.push(calls(&[("list_directory", json!({"path": folder}))]));
+    let again = asked_for(&[("list_directory", json!({"path": folder}))]);
+    world.server.push(Answer::stream(vec![Piece::Bytes(format!("data: {words}\n\n")), again]));
+    let events = say(&world, new_message(context.id, None, "Look."), ToolAnswer::Conversation).await;
+    let (reply, error) = ended(&events);
+    let reply = reply.unwrap();
+    assert_eq!((reply.content.as_str(), reply.status), ("I will look again.", MessageStatus::Interrupted));
+    assert_eq!(error.unwrap().code, ErrorCode::LimitReached);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_asks_for_a_tool_where_there_is_none_has_to_answer_in_words() {
+    let Files { world, context, folder } = with_files().await;
+    for known in world.service.tool_server_list().await.unwrap() {
+        world.service.tool_server_delete(known.server.id).await.unwrap();
+    }
+    let call = || calls(&[("list_directory", json!({"path": folder}))]);
+    world.server.push(call());
+    world.server.push(Answer::reply(&["I cannot look."]));
+    let events = say(&world, new_message(context.id, None, "Look."), ToolAnswer::Deny).await;
+    let (reply, error) = ended(&events);
+    let reply = reply.unwrap();
+    assert_eq!((reply.content.as_str(), reply.status, error), ("I cannot look.", MessageStatus::Complete, None));
+    let requests = world.server.take_requests();
+    let said = requests[1]["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+    assert!(requests[1].get("tools").is_none() && said.contains("There are no tools here."), "{requests:?}");
+    assert!(world.service.receipt_request(reply.id).await.unwrap().rounds[0].matches);
+
+    world.server.push(call());
+    world.server.push(call());
+    let (reply, error) = ended(&say(&world, new_message(context.id, None, "Look."), ToolAnswer::Deny).await);
+    assert_eq!((reply, error.unwrap().code), (None, ErrorCode::LimitReached));
 }
 
 #[tokio::test(flavor = "multi_thread")]

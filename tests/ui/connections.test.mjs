@@ -34,6 +34,22 @@ for (const [look, { arabic, ...options }] of Object.entries(LOOKS))
   });
 
 journey(
+  'a message that a program wrote says so',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await page.evaluate(() => {
+      const own = globalThis.fake.world.messages.filter((one) => one.role === 'user');
+      for (const one of own) one.source = 'Claude Desktop';
+    });
+    await page.id('conversation-item').getByText('A letter to my landlord').click();
+    await page.id('sent-by').first().getByText('by Claude Desktop').waitFor();
+    await page.shot('connections-sent-by');
+  },
+);
+
+journey(
   'what a program may do is decided and its log emptied',
   'index.html?seed=life',
   {},

@@ -257,6 +257,45 @@ journey(
 );
 
 journey(
+  'the reply can be stopped from the question',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await ask(page);
+    await page.id('tool-stop').click();
+    await page.id('tool-question').waitFor({ state: 'detached' });
+    assert.deepEqual(await answers(page), []);
+    assert.equal(await page.locator('[data-end]').count(), 0, 'nothing ran, and nothing was refused');
+    await page.id('composer-input').fill('Write the plan after all');
+    await page.id('composer-input').press('Enter');
+    await page.id('tool-question').waitFor();
+  },
+);
+
+journey(
+  'the receipt has what a tool was told and gave, and the request that said so',
+  'index.html?seed=life&pace=0',
+  {},
+  async (page) => {
+    await page.id('composer-input').waitFor();
+    await ask(page);
+    await page.id('tool-once').click();
+    await page.id('message-assistant').last().getByText('stands in plan.md').waitFor();
+    await page.id('message-assistant').last().hover();
+    await page.id('receipt-open').last().click();
+    await page.id('receipt-round').getByText('Round 2: write_file').click();
+    await page.id('round-text').getByText('Successfully wrote to').waitFor();
+    await page.id('round-exact').click();
+    assert.match(await page.id('round-body').innerText(), /Successfully wrote to/);
+    await page.id('round-state').getByText('byte for byte').waitFor();
+    await page.shot('tools-receipt');
+    await page.id('receipt-tab-exact').click();
+    await page.id('request-first').getByText('One more followed').waitFor();
+  },
+);
+
+journey(
   'a companion gets the tools that are chosen for it',
   'index.html?seed=life&pace=0',
   {},

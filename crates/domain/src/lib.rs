@@ -75,8 +75,8 @@ pub use phrase::plain_word;
 pub use preset::{BUILT_IN_PRESETS, BuiltInPreset, DefaultSettings, Preset, PresetDraft, PresetQuery};
 pub use recall::{Meaning, RecallCandidate, RecallFound, RecallWish, RecallWord};
 pub use receipt::{
-    BlockKind, Compared, Origin, Preview, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, RequestText, StrategyUsed,
-    TextEdit, sha256_hex,
+    BlockKind, Compared, Origin, Preview, PromptForm, RECEIPT_VERSION, Receipt, ReceiptBlock, ReceiptRound, RequestText,
+    RoundCall, RoundMessage, RoundText, StrategyUsed, TextEdit, sha256_hex,
 };
 pub use redaction::{RedactionKind, RedactionSettings};
 pub use schema::{Misfit, StateSchema};

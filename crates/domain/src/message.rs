@@ -131,6 +131,9 @@ pub struct Message {
     /// Older messages that were sent with the question, those that are still there.
     #[serde(default)]
     pub citations: Vec<Citation>,
+    /// The program that wrote a user's message, by the name that it gives itself; `None` for the user.
+    #[serde(default)]
+    pub source: Option<String>,
 }
 
 /// An older message that a reply had before it.

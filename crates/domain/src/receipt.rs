@@ -234,6 +234,87 @@ pub struct Receipt {
     pub request_bytes: u32,
     /// What the provider reported.
     pub usage: Option<Usage>,
+    /// The requests after the first, where the model asked for tools.
+    #[serde(default)]
+    pub rounds: Vec<ReceiptRound>,
+}
+
+/// A further request for the same reply: the one before it, and what was said since.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ReceiptRound {
+    /// What was added, in order; empty where it is forgotten.
+    pub messages: Vec<RoundMessage>,
+    /// Tokens of what was added, as counted then.
+    pub tokens: u32,
+    /// Whether no tool could be asked for any more.
+    pub tools_are_over: bool,
+    /// SHA-256 of the request's body as sent, in hex.
+    pub request_hash: String,
+    /// Bytes of that body.
+    pub request_bytes: u32,
+    /// What was added is no longer stored.
+    pub forgotten: bool,
+}
+
+/// What was added to a request between two rounds, as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(tag = "from", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum RoundMessage {
+    /// The model, which asked for tools.
+    Model {
+        /// What it said with it.
+        text: String,
+        /// What it asked for, in order.
+        calls: Vec<RoundCall>,
+        /// Tokens of all of that.
+        tokens: u32,
+    },
+    /// What one of those calls came to.
+    Tool {
+        /// The call.
+        call: RoundCall,
+        /// What the model was told, shortened and without what is not to be sent.
+        text: String,
+        /// Its tokens.
+        tokens: u32,
+    },
+    /// A word of the app.
+    App {
+        /// What it says.
+        text: String,
+        /// Its tokens.
+        tokens: u32,
+    },
+}
+
+impl RoundMessage {
+    /// Its tokens.
+    #[must_use]
+    pub fn tokens(&self) -> u32 {
+        match self {
+            Self::Model { tokens, .. } | Self::Tool { tokens, .. } | Self::App { tokens, .. } => *tokens,
+        }
+    }
+}
+
+/// A call of a tool in a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RoundCall {
+    /// The provider's id of the call.
+    pub id: String,
+    /// The tool's name as the model knows it.
+    pub name: String,
+    /// The arguments as the model wrote them.
+    pub arguments: String,
+    /// The server's name; empty for a tool of the app itself, and for one that there is not.
+    pub server: String,
+    /// The tool's name at the server.
+    pub tool: String,
 }
 
 /// The request of a receipt, put together again from what is stored.
@@ -253,6 +334,21 @@ pub struct RequestText {
     pub missing: Vec<ReceiptBlock>,
     /// The text of each block of the receipt as sent, in order; empty where it was left out or is forgotten.
     pub texts: Vec<String>,
+    /// The requests after the first, in order.
+    pub rounds: Vec<RoundText>,
+}
+
+/// A further request of a receipt, put together again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct RoundText {
+    /// The body, byte for byte, on one line; empty where texts of it, or of a request before it, are missing.
+    pub body: String,
+    /// The same as a command for a shell; empty like the body.
+    pub curl: String,
+    /// Whether its hash is that of what was sent.
+    pub matches: bool,
 }
 
 /// What would be sent for a wish to have an answer.

@@ -244,7 +244,7 @@ impl ToolRefusal {
             Self::Denied => "The user does not allow this tool. It was not run. Do without it.",
             Self::NotNow => "The user did not allow this call. It was not run. Do without it, or ask what to do instead.",
             Self::Unattended => {
-                "This tool was not run: the user has to be asked first, and there is no window to ask in. \
+                "This tool was not run: the user has to be asked first, and the program that this message came from cannot ask. \
                  It runs here once it is allowed for good in Evenkeel, Settings, Tools."
             }
         }

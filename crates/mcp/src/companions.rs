@@ -38,6 +38,8 @@ pub struct PresetOverrides {
 /// A message for a context, and where it belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
+    /// The program that says it.
+    pub client: String,
     /// Who answers.
     pub context_id: ContextId,
     /// The conversation to go on with; `None` begins one.

@@ -20,7 +20,7 @@ use crate::{Service, ServiceError, model::Ready};
 use chrono::{DateTime, Utc};
 use evenkeel_domain::{
     ChatEvent, ContextId, Conversation, ConversationId, DraftKey, ErrorBody, ErrorCode, Message, MessageId, MessageStatus,
-    Receipt, RequestPurpose, Role, SendRequest, Settings,
+    Receipt, ReceiptRound, RequestPurpose, Role, SendRequest, Settings,
 };
 use evenkeel_prompt::Prompt;
 use evenkeel_provider::EventStream;
@@ -28,7 +28,7 @@ use evenkeel_store::{StoreError, WriteHandle};
 pub(crate) use plan::Manner;
 use plan::{Plan, counted};
 use receipt::asked;
-pub(crate) use receipt::asked_then;
+pub(crate) use receipt::{asked_then, continued};
 use replies::Turn;
 pub(crate) use reply::Grown;
 use reply::{Ending, follow};
@@ -94,8 +94,8 @@ impl Service {
         self.chat_send_as(request, Manner { reminds: true, ..Manner::default() }, sink).await
     }
 
-    /// The same for a window, which asks the user whether a tool may run: [`ChatEvent::ToolQuestion`], answered by
-    /// [`Service::tool_answer`].
+    /// The same for a window or a terminal, which asks the user whether a tool may run: [`ChatEvent::ToolQuestion`], answered
+    /// by [`Service::tool_answer`].
     ///
     /// # Errors
     /// As [`Service::chat_send`].
@@ -257,21 +257,22 @@ impl Service {
                 let skeleton = self.reply_message(plan, reply_id, MessageStatus::Interrupted, Grown::default());
                 // Put together once text has come: the first is not kept waiting for it.
                 let sent = LazyLock::new(|| receipt_of(plan, &ready, &prompt, reply_id));
-                let mut is_kept = false;
-                let mut draft = |grown| {
-                    let receipt = if is_kept { None } else { Option::clone(&sent) };
-                    is_kept = true;
+                let mut kept = None;
+                let mut draft = |grown: Grown, rounds: &[ReceiptRound]| {
+                    let is_new = kept.replace(rounds.len()) != Some(rounds.len());
+                    let receipt = is_new.then(|| with_rounds(sent.as_ref(), rounds)).flatten();
                     session.keep_draft(&skeleton, grown, receipt, self.now());
                 };
-                let mut ending = follow(stream, Grown::default(), &turn.stop, sink, &mut draft).await;
+                let mut ending = follow(stream, Grown::default(), &turn.stop, sink, |grown| draft(grown, &[])).await;
                 // An exact count has nothing to learn from a report, which may frame messages, and tools, otherwise.
                 let is_plain = prompt.estimated && prompt.tools().is_empty();
                 if let Some(usage) = ending.grown.usage.filter(|_| is_plain) {
                     session.factors.report(&plan.chosen.choice, prompt.meter.request_tokens, usage.prompt_tokens);
                 }
                 let hearer = Hearer { reply: reply_id, stop: &turn.stop, sink };
-                self.further_rounds((session, plan, &ready), &prompt, hearer, &mut ending, &mut draft).await;
-                ending.receipt = Option::clone(&sent).map(|receipt| Receipt { usage: ending.grown.usage, ..receipt });
+                let rounds = self.further_rounds((session, plan, &ready), &prompt, hearer, &mut ending, &mut draft).await;
+                ending.receipt =
+                    with_rounds(sent.as_ref(), &rounds).map(|receipt| Receipt { usage: ending.grown.usage, ..receipt });
                 ending
             }
             Err(error) => broken(error),
@@ -280,17 +281,18 @@ impl Service {
         ending
     }
 
-    /// Goes on with a reply for as long as the model asks for tools: they are run, and it is told what they gave.
+    /// Goes on with a reply for as long as the model asks for tools: they are run, and it is told what they gave. Gives what
+    /// each request after the first has added.
     async fn further_rounds(
         &self,
         (session, plan, ready): (&Session, &Plan, &Ready),
         prompt: &Prompt,
         hearer: Hearer<'_>,
         ending: &mut Ending,
-        draft: &mut impl FnMut(Grown),
-    ) {
-        if ending.calls.is_empty() || prompt.tools().is_empty() {
-            return;
+        draft: &mut impl FnMut(Grown, &[ReceiptRound]),
+    ) -> Vec<ReceiptRound> {
+        if ending.calls.is_empty() {
+            return Vec::new();
         }
         let (stop, sink) = (hearer.stop, hearer.sink);
         let mut rounds = Rounds::new(session, (plan, prompt.clone()), ready, hearer);
@@ -301,11 +303,12 @@ impl Service {
             };
             let grown = std::mem::take(&mut ending.grown);
             *ending = match opened {
-                Some(Ok(stream)) => follow(stream, grown, stop, sink, &mut *draft).await,
+                Some(Ok(stream)) => follow(stream, grown, stop, sink, |grown| draft(grown, rounds.sent())).await,
                 Some(Err(error)) => Ending::new(grown, MessageStatus::Interrupted, Some(error.to_body())),
                 None => Ending::new(grown, MessageStatus::Stopped, None),
             };
         }
+        rounds.sent().to_vec()
     }
 
     /// Opens the reply's stream, with the prompt that was accepted. A model that counts more refuses the
@@ -406,6 +409,7 @@ impl Service {
             sibling_ids: vec![id],
             vote: None,
             citations: Vec::new(),
+            source: None,
         }
     }
 }
@@ -426,6 +430,11 @@ fn store_reply(w: &mut WriteHandle<'_>, message: Message, receipt: Option<Receip
 fn receipt_of(plan: &Plan, ready: &Ready, prompt: &Prompt, reply_id: MessageId) -> Option<Receipt> {
     let made = receipt::receipt(plan, ready, prompt, reply_id);
     made.inspect_err(|error| tracing::error!(code = error.code().as_str(), %error, "a reply got no receipt")).ok()
+}
+
+/// The receipt of a first request with those that came after it.
+fn with_rounds(first: Option<&Receipt>, rounds: &[ReceiptRound]) -> Option<Receipt> {
+    first.map(|receipt| Receipt { rounds: rounds.to_vec(), ..receipt.clone() })
 }
 
 /// Notes in the vault who was talked to, and gives the settings that say who was last.

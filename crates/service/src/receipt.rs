@@ -1,12 +1,13 @@
 //! Receipts: what was sent for a reply, shown and put together again.
 
-use crate::chat::asked_then;
+use crate::chat::{asked_then, continued};
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    ErrorBody, ErrorCode, MessageId, Origin, Provider, ProviderKind, Receipt, ReceiptBlock, RequestText, Role, sha256_hex,
+    ErrorBody, ErrorCode, MessageId, Origin, Provider, ProviderKind, Receipt, ReceiptBlock, RequestText, Role, RoundText,
+    sha256_hex,
 };
 use evenkeel_prompt::{Rebuilt, labels_in, rebuilt, system_text, whole_anchor, without_labels};
-use evenkeel_provider::{Endpoint, body, wire::sampling::SCHEME};
+use evenkeel_provider::{ChatRequest, Endpoint, body, wire::sampling::SCHEME};
 use evenkeel_store::{ReadHandle, StoreError};
 
 /// A receipt with what became of the texts that it names.
@@ -82,21 +83,34 @@ impl Looked {
             matches: false,
             missing: missing.into_iter().filter_map(|at| receipt.blocks.get(at).cloned()).collect(),
             texts,
+            rounds: vec![RoundText { body: String::new(), curl: String::new(), matches: false }; receipt.rounds.len()],
         };
         for block in &mut request.missing {
             block.forgotten = true;
         }
         if let Some(prompt) = prompt {
-            let bytes = body(receipt.provider_kind, &receipt.address, &asked_then(receipt, &prompt))
-                .map_err(|error| ServiceError::internal("rendering a request", &error))?;
-            request.matches = sha256_hex(&bytes) == receipt.request_hash;
-            request.body = String::from_utf8_lossy(&bytes).into_owned();
-            // What went over a program's connection cannot be sent by a command.
-            if !receipt.address.starts_with(SCHEME) {
-                request.curl = endpoint(receipt, self.provider.as_ref()).curl(&receipt.address, &request.body);
+            let first = asked_then(receipt, &prompt);
+            let RoundText { body, curl, matches } = self.written(&first, &receipt.request_hash)?;
+            (request.body, request.curl, request.matches) = (body, curl, matches);
+            for (at, round) in receipt.rounds.iter().enumerate().take_while(|(_, round)| !round.forgotten) {
+                let further = continued(first.clone(), &receipt.rounds[..=at]);
+                request.rounds[at] = self.written(&further, &round.request_hash)?;
             }
         }
         Ok(request)
+    }
+
+    /// A request as its bytes, held against the hash of what was sent.
+    fn written(&self, request: &ChatRequest, hash: &str) -> Result<RoundText, ServiceError> {
+        let receipt = &self.receipt;
+        let bytes = body(receipt.provider_kind, &receipt.address, request)
+            .map_err(|error| ServiceError::internal("rendering a request", &error))?;
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        // What went over a program's connection cannot be sent by a command.
+        let is_lent = receipt.address.starts_with(SCHEME);
+        let curl = || endpoint(receipt, self.provider.as_ref()).curl(&receipt.address, &body);
+        let curl = if is_lent { String::new() } else { curl() };
+        Ok(RoundText { curl, matches: sha256_hex(&bytes) == hash, body })
     }
 }
 

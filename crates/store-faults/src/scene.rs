@@ -72,6 +72,7 @@ pub fn message(number: u64, parent: Option<u64>, conversation: u64, words: usize
         sibling_ids: vec![message_id(number)],
         vote: None,
         citations: Vec::new(),
+        source: None,
     }
 }
 

@@ -3,12 +3,15 @@
 use super::Caller;
 use super::failure::{FAILED, Failure, STOPPED};
 use super::print::Printer;
+use super::tool_call::{Called, ended, question};
 use crate::options::ChatWish;
 use evenkeel_domain::{
     CareCard, ChatEvent, Contact, ContextId, Conversation, ConversationId, ErrorBody, Message, MessageStatus, SendRequest,
+    ToolAnswer,
 };
 use evenkeel_service::{Service, ServiceError};
 use serde::Serialize;
+use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
@@ -24,6 +27,8 @@ struct Exchange {
     conversation: Option<Conversation>,
     user_message: Option<Message>,
     reply: Option<Message>,
+    /// The tools that were called for it, in order.
+    tools: Vec<Called>,
     /// Whom to call, where what was said is a sign of danger.
     care: Option<CareCard>,
     /// Why the reply broke off.
@@ -42,6 +47,10 @@ pub(super) async fn chat(caller: &Caller, wish: &ChatWish) -> Result<(), Failure
         service: caller.service.clone(),
         print: caller.print,
         is_streamed: wish.stream,
+        is_asked: !wish.stream && !caller.print.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal(),
+        lines: None,
+        ahead: VecDeque::new(),
+        is_mid_line: false,
         context_id,
         conversation_id,
         interrupts: interrupts().map_err(|error| Failure::internal("listening for Ctrl-C", &error))?,
@@ -64,6 +73,14 @@ struct Talk {
     service: Service,
     print: Printer,
     is_streamed: bool,
+    /// Somebody is there to be asked whether a tool may run.
+    is_asked: bool,
+    /// What is typed, once something is waited for.
+    lines: Option<UnboundedReceiver<String>>,
+    /// What was typed before a question, and so is no answer to it.
+    ahead: VecDeque<String>,
+    /// The reply's last piece ended within a line.
+    is_mid_line: bool,
     context_id: ContextId,
     conversation_id: Option<ConversationId>,
     interrupts: UnboundedReceiver<()>,
@@ -91,12 +108,14 @@ impl Talk {
     /// Asks for one message after the other until the input ends.
     async fn on_terminal(&mut self) -> Result<(), Failure> {
         self.print.note("Ctrl-C stops a reply, Ctrl-D ends.");
-        let mut lines = lines();
         loop {
             prompt();
-            let line = tokio::select! {
-                line = lines.recv() => line,
-                _ = self.interrupts.recv() => return Err(Failure::Ended(STOPPED)),
+            let line = match self.ahead.pop_front() {
+                Some(line) => Some(line),
+                None => tokio::select! {
+                    line = self.lines.get_or_insert_with(lines).recv() => line,
+                    _ = self.interrupts.recv() => return Err(Failure::Ended(STOPPED)),
+                },
             };
             let Some(line) = line else { return Ok(()) };
             if line.trim().is_empty() {
@@ -116,13 +135,15 @@ impl Talk {
         let (heard, mut events) = unbounded_channel();
         let request =
             SendRequest::New { context_id: self.context_id, conversation_id: self.conversation_id, text, agent_id: None };
-        let service = self.service.clone();
-        let sending: JoinHandle<Result<(), ServiceError>> =
-            tokio::spawn(async move { service.chat_send(request, move |event| drop(heard.send(event))).await });
-        let (mut exchange, mut is_stopped) = (Exchange::default(), false);
+        let sending = self.sending(request, move |event| drop(heard.send(event)));
+        let (mut exchange, mut is_stopped, mut open) = (Exchange::default(), false, None);
         loop {
             let event = tokio::select! {
                 event = events.recv() => event,
+                line = typed(&mut self.lines), if open.is_some() => {
+                    self.answer(open.take(), line).await;
+                    continue;
+                }
                 Some(()) = self.interrupts.recv() => {
                     if is_stopped {
                         return Err(Failure::Ended(STOPPED));
@@ -140,6 +161,10 @@ impl Talk {
                     self.stop().await?;
                 }
             }
+            if matches!(&event, ChatEvent::ToolEnded { call, .. } if Some(&call.id) == open.as_ref()) {
+                open = None;
+            }
+            open = self.asked(&event).or(open);
             self.hear(event, &mut exchange)?;
         }
         let sent = sending.await.map_err(|error| Failure::internal("sending the message", &error))?;
@@ -156,6 +181,45 @@ impl Talk {
         self.print.is_json() && !self.is_streamed
     }
 
+    fn sending(
+        &self,
+        request: SendRequest,
+        sink: impl Fn(ChatEvent) + Send + Sync + 'static,
+    ) -> JoinHandle<Result<(), ServiceError>> {
+        let (service, is_asked) = (self.service.clone(), self.is_asked);
+        tokio::spawn(async move {
+            if is_asked { service.chat_send_in_window(request, sink).await } else { service.chat_send(request, sink).await }
+        })
+    }
+
+    /// Asks whether a tool may run; the id of the question, where there is one.
+    fn asked(&mut self, event: &ChatEvent) -> Option<String> {
+        let ChatEvent::ToolQuestion { call, description, place, .. } = event else { return None };
+        let lines = self.lines.get_or_insert_with(lines);
+        while let Ok(line) = lines.try_recv() {
+            self.ahead.push_back(line);
+        }
+        self.end_piece();
+        self.print.question(&question(call, description, place));
+        Some(call.id.clone())
+    }
+
+    /// Only a clear yes allows; one that comes too late answers nothing any more.
+    async fn answer(&self, id: Option<String>, line: Option<String>) {
+        let said = line.unwrap_or_default().trim().to_lowercase();
+        let answer = if ["y", "yes"].contains(&said.as_str()) { ToolAnswer::Once } else { ToolAnswer::Deny };
+        if let Some(id) = id {
+            let _ = self.service.tool_answer(id, answer).await;
+        }
+    }
+
+    /// What stands on standard error begins a line of its own.
+    fn end_piece(&mut self) {
+        if std::mem::take(&mut self.is_mid_line) {
+            self.print.note("");
+        }
+    }
+
     async fn stop(&self) -> Result<(), Failure> {
         match self.conversation_id {
             Some(id) => Ok(self.service.chat_stop(id).await?),
@@ -163,7 +227,7 @@ impl Talk {
         }
     }
 
-    fn hear(&self, event: ChatEvent, exchange: &mut Exchange) -> Result<(), Failure> {
+    fn hear(&mut self, event: ChatEvent, exchange: &mut Exchange) -> Result<(), Failure> {
         if self.is_streamed {
             self.print.line(&event)?;
         }
@@ -178,11 +242,22 @@ impl Talk {
                 }
                 exchange.care = Some(card);
             }
-            ChatEvent::Text { delta } if is_read => self.print.piece(&delta)?,
+            ChatEvent::Text { delta } if is_read => {
+                self.is_mid_line = !delta.ends_with('\n');
+                self.print.piece(&delta)?;
+            }
+            ChatEvent::ToolEnded { call, end, result } => {
+                if is_read {
+                    self.end_piece();
+                    self.print.note(&ended(&call, end, &result));
+                }
+                exchange.tools.push(Called { call, end });
+            }
             ChatEvent::Notice { error } if is_read => self.print.note(&error.message),
             ChatEvent::Ended { message, error } => {
                 if is_read {
                     self.end_line(message.as_ref())?;
+                    self.is_mid_line = false;
                 }
                 (exchange.reply, exchange.error) = (message, error);
             }
@@ -226,6 +301,14 @@ fn interrupts() -> io::Result<UnboundedReceiver<()>> {
     let (told, interrupts) = unbounded_channel();
     tokio::spawn(async move { while heard.recv().await.is_some() && told.send(()).is_ok() {} });
     Ok(interrupts)
+}
+
+/// The next line that is typed, for as long as one is waited for.
+async fn typed(lines: &mut Option<UnboundedReceiver<String>>) -> Option<String> {
+    match lines {
+        Some(lines) => lines.recv().await,
+        None => None,
+    }
 }
 
 /// Everything that comes by a pipe. A thread of its own reads it: nobody waits for it at the end.

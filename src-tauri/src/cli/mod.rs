@@ -11,6 +11,7 @@ mod opening;
 mod presets;
 mod print;
 mod restore;
+mod tool_call;
 
 use crate::options::{Manner, Wish, definition};
 use crate::{Options, mcp};

@@ -61,6 +61,12 @@ impl Printer {
         }
     }
 
+    /// Asks on standard error, and leaves the answer on the same line.
+    pub fn question(self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{}", harmless(text)).and_then(|()| stderr.flush());
+    }
+
     /// Says on standard error what went wrong.
     pub fn error(self, body: &ErrorBody) {
         if self.json {

@@ -36,7 +36,7 @@ fn a_message_is_answered_and_the_conversation_goes_on() {
     // By a pipe, to a name in another case; one object at the end.
     model.server.push(Answer::reply(&["Yes, twice."]));
     let exchange = place.run_with(&["chat", "calm counselor", "--json"], "Did I greet you?\n").json();
-    assert_eq!(keys(&exchange), ["care", "conversation", "error", "reply", "userMessage"]);
+    assert_eq!(keys(&exchange), ["care", "conversation", "error", "reply", "tools", "userMessage"]);
     assert_eq!((&exchange["reply"]["content"], &exchange["error"]), (&json!("Yes, twice."), &Value::Null));
     assert_eq!(exchange["userMessage"]["content"], json!("Did I greet you?"));
     assert_eq!(exchange["conversation"]["messageCount"], json!(4), "as it is at the end");

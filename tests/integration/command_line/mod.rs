@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 const DIR: &str = "EVENKEEL_CLI_CHILD_DIR";
 const SERVER: &str = "EVENKEEL_CLI_CHILD_SERVER";
+const TOOLS: &str = "EVENKEEL_CLI_CHILD_TOOLS";
 const SECRET: &str = "EVENKEEL_CLI_CHILD_PASSPHRASE";
 
 /// Makes a vault with a companion and a model, which the session's keychain opens, or else a passphrase.
@@ -54,8 +55,22 @@ async fn making_child() {
     let settings = Settings { automatic_titles: false, default_model: Some(default_model), ..settings };
     service.settings_save(settings).await.unwrap();
     let overrides = PresetOverrides { max_tokens: Some(40), ..PresetOverrides::default() };
-    service.context_create_from_preset(PresetId::new("preset-calm-counselor"), overrides).await.unwrap();
+    let context = service.context_create_from_preset(PresetId::new("preset-calm-counselor"), overrides).await.unwrap();
+    if let Ok(wording) = std::env::var(TOOLS) {
+        remembering(&service, context.id, wording).await;
+    }
     service.shutdown().await;
+}
+
+/// Gives a companion a tool of a server that says of it what stands in a file.
+async fn remembering(service: &Service, context: ContextId, wording: String) {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/changing.mjs").display().to_string();
+    let transport = ToolTransport::Stdio { command: "node".into(), args: vec![program, wording] };
+    let draft = ToolServerDraft { id: None, name: "Notes".into(), transport, env: None, token: None };
+    let added = service.tool_server_save(draft).await.unwrap();
+    service.tool_server_test(added.server.id).await.unwrap();
+    let choice = ToolChoice { server_id: added.server.id, tool: "remember".into() };
+    service.context_tools_set(context, vec![choice]).await.unwrap();
 }
 
 async fn scripted(service: &Service, base_url: String) -> ModelChoice {
@@ -92,6 +107,15 @@ impl Home {
     fn with_vault(&self, server: Option<&str>) -> Place<'_> {
         let place = self.session(KeyringState::Unlocked);
         place.make(server, None);
+        place
+    }
+
+    /// The same, with a tool that its companion may ask for.
+    fn with_tools(&self, server: &str) -> Place<'_> {
+        let place = self.session(KeyringState::Unlocked);
+        let wording = self.dir.path().join("wording.txt");
+        std::fs::write(&wording, "Keeps a thought.").unwrap();
+        place.make_with(&[(SERVER, server), (TOOLS, wording.to_str().unwrap())]);
         place
     }
 }
@@ -131,9 +155,15 @@ impl Said {
 
 impl Place<'_> {
     fn make(&self, server: Option<&str>, passphrase: Option<&str>) {
+        let server = server.map(|server| (SERVER, server));
+        let variables: Vec<_> = server.into_iter().chain(passphrase.map(|passphrase| (SECRET, passphrase))).collect();
+        self.make_with(&variables);
+    }
+
+    fn make_with(&self, variables: &[(&str, &str)]) {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "command_line::making_child", "--ignored", "--nocapture"]).env(DIR, self.dir);
-        command.envs(server.map(|server| (SERVER, server))).envs(passphrase.map(|passphrase| (SECRET, passphrase)));
+        command.envs(variables.iter().copied());
         let output = self.session.apply(&mut command).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }

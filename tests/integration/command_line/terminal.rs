@@ -2,8 +2,10 @@
 
 use super::{Home, Model, Place};
 use crate::support::engine_program;
+use crate::tools::calls;
 use evenkeel_testkit::keyring::KeyringState;
 use evenkeel_testkit::scripted_server::{Answer, Piece};
+use serde_json::json;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -90,6 +92,39 @@ fn a_conversation_on_the_terminal_goes_on_until_its_input_ends() {
     assert_eq!(terminal.ends().0, 0);
     let sent = model.server.requests();
     assert!(sent.last().unwrap().to_string().contains("Half of"), "{sent:?}");
+}
+
+#[test]
+fn a_tool_is_asked_about_and_what_became_of_it_is_told() {
+    let (model, home) = (Model::start(), Home::new());
+    let place = home.with_tools(&model.url());
+    let mut terminal = Terminal::new(&place, "chat 'Calm Counselor'");
+    terminal.sees("> ");
+    for (answer, end) in [("n", "did not run: The user did not allow this call."), ("y", "ran.")] {
+        model.server.push(calls(&[("remember", json!({"what": "tea"}))]));
+        model.server.push(Answer::reply(&["So ", "be it."]));
+        terminal.types("Remember tea\n");
+        let seen = terminal.sees("[y/N] ");
+        for part in ["remember of Notes", "changing.mjs", "says of itself: Keeps a thought.", "arguments: {\"what\":\"tea\"}"] {
+            assert!(seen.contains(part), "{part}: {seen}");
+        }
+        terminal.types(&format!("{answer}\n"));
+        let seen = terminal.sees("> ");
+        assert!(seen.contains(&format!("Tool: remember of Notes {end}")) && seen.contains("So be it."), "{seen}");
+    }
+    terminal.types("\u{4}");
+    assert_eq!(terminal.ends().0, 0);
+
+    // By a pipe nobody can be asked.
+    model.server.push(calls(&[("remember", json!({"what": "tea"}))]));
+    model.server.push(Answer::reply(&["Then not."]));
+    let said = place.run(&["chat", "Calm Counselor", "Remember tea"]);
+    assert_eq!((said.code, said.out.as_str()), (0, "Then not.\n"));
+    assert!(said.err.contains("did not run") && said.err.contains("cannot ask"), "{}", said.err);
+    model.server.push(calls(&[("remember", json!({"what": "tea"}))]));
+    model.server.push(Answer::reply(&["Then not."]));
+    let exchange = place.run(&["chat", "Calm Counselor", "Remember tea", "--json"]).json();
+    assert_eq!((&exchange["tools"][0]["tool"], &exchange["tools"][0]["end"]), (&json!("remember"), &json!("refused")));
 }
 
 #[test]

@@ -200,6 +200,7 @@ fn fill(
                 sibling_ids: Vec::new(),
                 vote: None,
                 citations: Vec::new(),
+                source: None,
             })?;
             named.insert(line.id.clone(), (id, conversation.id));
             parent_id = Some(id);

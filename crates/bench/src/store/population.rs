@@ -115,6 +115,7 @@ impl Thread {
             sibling_ids: Vec::new(),
             vote: None,
             citations: Vec::new(),
+            source: None,
         };
         (self.leaf, self.length) = (Some(message.id), self.length + 1);
         message

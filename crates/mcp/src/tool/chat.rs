@@ -173,6 +173,7 @@ pub(super) async fn chat(caller: &Caller, wish: ContextChat, mut watch: Watch) -
         None => caller.newest(context.id).await?,
     };
     let turn = Turn {
+        client: caller.name().to_owned(),
         context_id: context.id,
         conversation_id: conversation.map(|conversation| conversation.id),
         text: wish.message,

@@ -168,6 +168,7 @@ fn receipt(prompt: &Prompt, revision: &Revision) -> Receipt {
         request_hash: String::new(),
         request_bytes: 0,
         usage: Some(Usage::default()),
+        rounds: Vec::new(),
     }
 }
 

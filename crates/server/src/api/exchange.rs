@@ -111,6 +111,7 @@ impl Exchange {
 
     fn turn(&self) -> Turn {
         Turn {
+            client: self.asker.caller.name().to_owned(),
             context_id: self.context.id,
             conversation_id: self.conversation,
             text: self.text.clone(),

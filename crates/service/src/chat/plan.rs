@@ -82,6 +82,8 @@ pub(crate) struct Manner {
     pub trial: Option<Trial>,
     /// A model that answers in place of the context's own.
     pub lent: Option<Arc<Lent>>,
+    /// The program that says it, where it is not the user.
+    pub source: Option<String>,
 }
 
 /// What a prompt is built from.
@@ -164,7 +166,8 @@ impl Service {
             prompt = self.prompt(&session, &question).await;
         }
         let prompt = prompt?;
-        let user_message = stored.unwrap_or_else(|| self.written(&conversation, &found.context, parent, text));
+        let written = || Message { source: manner.source, ..self.written(&conversation, &found.context, parent, text) };
+        let user_message = stored.unwrap_or_else(written);
         Ok(Plan {
             context: found.context,
             home: found.home,
@@ -445,6 +448,7 @@ impl Service {
             sibling_ids: vec![id],
             vote: None,
             citations: Vec::new(),
+            source: None,
         }
     }
 }

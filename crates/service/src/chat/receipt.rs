@@ -2,9 +2,11 @@
 
 use super::plan::Plan;
 use crate::model::{Chosen, Ready};
-use evenkeel_domain::{Context, MessageId, PromptForm, RECEIPT_VERSION, Receipt, sha256_hex};
+use evenkeel_domain::{
+    Context, MessageId, PromptForm, RECEIPT_VERSION, Receipt, ReceiptRound, Role, RoundCall, RoundMessage, sha256_hex,
+};
 use evenkeel_prompt::{Block, Prompt};
-use evenkeel_provider::{ChatMessage, ChatRequest, ProviderError};
+use evenkeel_provider::{ChatMessage, ChatRequest, ProviderError, ToolCall};
 
 /// How a model is asked: a small one answers whatever comes last.
 fn form(chosen: &Chosen) -> PromptForm {
@@ -26,6 +28,25 @@ pub(super) fn asked(context: &Context, chosen: &Chosen, model_name: &str, prompt
 
 fn chat_messages(prompt: &Prompt, form: PromptForm) -> Vec<ChatMessage> {
     prompt.written(form).into_iter().map(|(role, content)| ChatMessage::new(role, content)).collect()
+}
+
+/// A request with what its further rounds have added.
+pub(crate) fn continued(mut request: ChatRequest, rounds: &[ReceiptRound]) -> ChatRequest {
+    request.messages.extend(rounds.iter().flat_map(|round| &round.messages).map(chat_message));
+    request.tools_are_over = rounds.last().is_some_and(|round| round.tools_are_over);
+    request
+}
+
+fn chat_message(message: &RoundMessage) -> ChatMessage {
+    match message {
+        RoundMessage::Model { text, calls, .. } => ChatMessage::calling(text, calls.iter().map(tool_call).collect()),
+        RoundMessage::Tool { call, text, .. } => ChatMessage::result(tool_call(call), text),
+        RoundMessage::App { text, .. } => ChatMessage::new(Role::User, text),
+    }
+}
+
+fn tool_call(call: &RoundCall) -> ToolCall {
+    ToolCall { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone() }
 }
 
 /// The request that a receipt tells of, with the prompt that was rebuilt of it.
@@ -77,6 +98,7 @@ pub(super) fn receipt(plan: &Plan, ready: &Ready, prompt: &Prompt, reply_id: Mes
         request_bytes: u32::try_from(outgoing.body.len()).unwrap_or(u32::MAX),
         // Known once the reply has ended.
         usage: None,
+        rounds: Vec::new(),
     })
 }
 

@@ -9,7 +9,7 @@ pub(super) use rounds::{Hearer, Rounds};
 use super::reply::Ending;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    ChatEvent, ErrorBody, ErrorCode, MessageId, MessageStatus, OperationDraft, OperationQuery, ProviderLocality, Tool,
+    ChatEvent, ErrorBody, ErrorCode, MessageId, MessageStatus, OperationDraft, OperationQuery, ProviderLocality, RoundCall, Tool,
     ToolAnswer, ToolChoice, ToolEnd, ToolPermit, ToolRefusal, ToolRule, ToolServer, ToolUse, ToolVerdict,
 };
 use evenkeel_provider::{ChatRequest, ToolCall};
@@ -69,8 +69,17 @@ impl Service {
     /// Runs what a model has asked for; the request that tells it of the results. `None` where the reply is over.
     pub(super) async fn next_round(&self, rounds: &mut Rounds<'_>, ending: &mut Ending) -> Option<ChatRequest> {
         let mut calls = std::mem::take(&mut ending.calls);
-        if calls.is_empty() || ending.status != MessageStatus::Complete || rounds.are_over {
+        if calls.is_empty() || ending.status != MessageStatus::Complete {
             return None;
+        }
+        if rounds.are_over {
+            ending.status = MessageStatus::Interrupted;
+            ending.error = Some(only_tools(rounds.sent().len()));
+            return None;
+        }
+        if !rounds.has_tools() {
+            rounds.begin(ending, &[]);
+            return Some(rounds.request());
         }
         calls.truncate(MOST_ANSWERED);
         rounds.begin(ending, &calls);
@@ -111,12 +120,9 @@ impl Service {
 
     /// A call as the window shows it.
     fn call_shown(&self, rounds: &Rounds<'_>, call: &ToolCall) -> ToolUse {
-        let (server, tool) = match rounds.plan.offered.behind(&call.name) {
-            Some(Behind::Server(server, tool)) => (server.name.clone(), tool.clone()),
-            _ => (String::new(), call.name.clone()),
-        };
+        let RoundCall { server, tool, arguments, .. } = rounds.plan.offered.called(call);
         let id = MessageId::from_parts(self.now(), self.random()).to_string();
-        ToolUse { id, server, tool, arguments: call.arguments.clone() }
+        ToolUse { id, server, tool, arguments }
     }
 
     /// One call, from its question to its record.
@@ -299,6 +305,13 @@ impl Service {
             Err(error) => Told::failed(&error),
         }
     }
+}
+
+/// A model that asks for tools where it may not has given no answer, whatever it said with it.
+fn only_tools(rounds: usize) -> ErrorBody {
+    let message = "the model asked for tools again instead of answering, although it was told that there are no more for this \
+         message; regenerate the reply, allow more rounds in Settings, Tools, or choose another model";
+    ErrorBody::new(ErrorCode::LimitReached, message).with("rounds", rounds)
 }
 
 fn millis(began: Instant) -> u32 {

@@ -239,7 +239,8 @@ impl Companions for Desk {
             };
             drop(events.send(event));
         };
-        let manner = Manner { reminds: turn.maintain_personality, lent: lent.map(Lent::new), ..Manner::default() };
+        let (reminds, lent, source) = (turn.maintain_personality, lent.map(Lent::new), Some(turn.client));
+        let manner = Manner { reminds, lent, source, ..Manner::default() };
         body(self.service.chat_send_as(request, manner, heard).await)
     }
 

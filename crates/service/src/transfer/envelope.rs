@@ -163,6 +163,7 @@ impl Service {
                 sibling_ids: Vec::new(),
                 vote: None,
                 citations: Vec::new(),
+                source: None,
             });
         }
         messages

@@ -37,6 +37,7 @@ fn message(number: u8, parent: Option<u8>, role: Role, content: &str) -> Message
         sibling_ids: vec![message_id(number)],
         vote: None,
         citations: Vec::new(),
+        source: None,
     }
 }
 

@@ -96,7 +96,7 @@ impl ReadHandle<'_> {
         let length = Cell::new(0);
         let path = self.climb(sql, conversation_id, part, |row| {
             let found = message(row)?;
-            length.set(length.get().max(row.get::<_, u32>(19)?.saturating_add(1)));
+            length.set(length.get().max(row.get::<_, u32>(20)?.saturating_add(1)));
             Ok((found.parent_id, found))
         })?;
         let Some(mut path) = path else { return Ok(None) };

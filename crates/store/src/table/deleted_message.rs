@@ -62,7 +62,7 @@ impl ReadHandle<'_> {
     pub fn deleted_messages(&self, conversation_id: ConversationId) -> Result<Vec<Message>, StoreError> {
         let sql = "SELECT id, conversation_id, context_id, parent_id, role, content, reasoning, status, tokens, tokenizer,
                        revision_id, provider_id, model, prompt_tokens, completion_tokens, cached_tokens, created_at,
-                       (SELECT f.vote FROM feedback f WHERE f.message_id = d.id), NULL
+                       (SELECT f.vote FROM feedback f WHERE f.message_id = d.id), NULL, json_extract (d.metadata, '$.source')
                    FROM deleted_messages d WHERE conversation_id = ?1 ORDER BY deleted_at DESC, key DESC";
         self.all(sql, [bytes(conversation_id.uuid())], message)
     }

@@ -188,5 +188,6 @@ fn interrupted(draft: ReplyDraft, now: DateTime<Utc>) -> Message {
         sibling_ids: Vec::new(),
         vote: None,
         citations: Vec::new(),
+        source: None,
     }
 }

@@ -28,7 +28,8 @@ macro_rules! message_columns {
              CROSS JOIN messages s ON s.id = unhex (json_extract (q.value, '$.messageId'), '-') \
              CROSS JOIN conversations sv ON sv.id = s.conversation_id \
              CROSS JOIN contexts sc ON sc.id = sv.context_id \
-             WHERE sv.deleted_at IS NULL AND sc.deleted_at IS NULL) END"
+             WHERE sv.deleted_at IS NULL AND sc.deleted_at IS NULL) END, \
+         json_extract (m.metadata, '$.source')"
     };
 }
 pub(super) use message_columns;
@@ -61,6 +62,8 @@ pub(super) fn message(row: &Row<'_>) -> Result<Message, StoreError> {
         sibling_ids: Vec::new(),
         vote: vote(row, 17)?,
         citations: citations(row, 18)?,
+        // An archive of somebody else may hold anything there.
+        source: row.get_ref(19)?.as_str().ok().map(str::to_owned),
     })
 }
 
@@ -88,14 +91,18 @@ fn citations(row: &Row<'_>, column: usize) -> Result<Vec<Citation>, StoreError> 
 }
 
 /// The facts that are kept with a message from its birth, as JSON.
-fn metadata(citations: &[Citation]) -> Option<String> {
-    if citations.is_empty() {
-        return None;
+fn metadata(message: &Message) -> Option<String> {
+    let mut facts = serde_json::Map::new();
+    if let Some(source) = &message.source {
+        facts.insert("source".to_owned(), source.as_str().into());
     }
-    let cited = citations.iter().map(
-        |one| serde_json::json!({ "messageId": one.message_id.to_string(), "conversationId": one.conversation_id.to_string() }),
-    );
-    Some(serde_json::json!({ "citations": cited.collect::<Vec<_>>() }).to_string())
+    if !message.citations.is_empty() {
+        let cited = message.citations.iter().map(|one| {
+            serde_json::json!({ "messageId": one.message_id.to_string(), "conversationId": one.conversation_id.to_string() })
+        });
+        facts.insert("citations".to_owned(), cited.collect());
+    }
+    (!facts.is_empty()).then(|| serde_json::Value::Object(facts).to_string())
 }
 
 impl ReadHandle<'_> {
@@ -194,7 +201,7 @@ impl WriteHandle<'_> {
                 message.usage.map(|usage| usage.completion_tokens),
                 message.usage.and_then(|usage| usage.cached_tokens),
                 message.created_at.timestamp_millis(),
-                metadata(&message.citations),
+                metadata(&message),
             ],
         );
         if let Err(error) = inserted {

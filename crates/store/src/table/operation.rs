@@ -7,11 +7,28 @@ use chrono::{DateTime, Utc};
 use evenkeel_domain::{ContextId, ConversationId, ErrorBody, Operation, OperationId};
 use rusqlite::{Row, params};
 
+/// Those that are there with what they rest on: neither their reply nor what it answers is deleted, and their conversation
+/// is not in the trash. Of a reply that was never stored, what it answers is known by its text.
+macro_rules! shown_operations {
+    () => {
+        "FROM operations o
+         WHERE NOT EXISTS (SELECT 1 FROM conversations v JOIN contexts c ON c.id = v.context_id
+                           WHERE v.id = o.conversation_id AND (v.deleted_at IS NOT NULL OR c.deleted_at IS NOT NULL))
+           AND NOT EXISTS (SELECT 1 FROM deleted_messages d WHERE d.id = o.message_id)
+           AND NOT EXISTS (SELECT 1 FROM messages m JOIN deleted_messages d ON d.id = coalesce (m.first_parent_id, m.parent_id)
+                           WHERE m.id = o.message_id)
+           AND NOT EXISTS (SELECT 1 FROM deleted_messages d
+                           WHERE d.conversation_id = o.conversation_id AND d.role = 'user' AND d.content = o.query
+                             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = o.message_id)) "
+    };
+}
+
 macro_rules! select_operations {
     ($rest:literal) => {
         concat!(
-            "SELECT id, conversation_id, context_id, message_id, at, query, source, tool_name, arguments, result, metadata, \
-             duration_ms, error FROM operations ",
+            "SELECT o.id, o.conversation_id, o.context_id, o.message_id, o.at, o.query, o.source, o.tool_name, o.arguments, \
+             o.result, o.metadata, o.duration_ms, o.error ",
+            shown_operations!(),
             $rest
         )
     };
@@ -39,7 +56,7 @@ fn operation(row: &Row<'_>) -> Result<Operation, StoreError> {
 
 impl ReadHandle<'_> {
     /// Operations of a conversation whose tool's name `fits`, the newest first: at most `most` of them after the
-    /// first `skipped`.
+    /// first `skipped`. Here as in every other list, those are left out whose message is deleted, until that is undone.
     ///
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
@@ -49,7 +66,7 @@ impl ReadHandle<'_> {
         (skipped, most): (u64, u32),
         fits: impl Fn(&str) -> bool,
     ) -> Result<Vec<Operation>, StoreError> {
-        let sql = select_operations!("WHERE conversation_id = ?1 ORDER BY key DESC");
+        let sql = select_operations!("AND o.conversation_id = ?1 ORDER BY o.key DESC");
         let mut left = skipped;
         self.some(sql, [bytes(conversation_id.uuid())], usize::try_from(most).unwrap_or(usize::MAX), |row| {
             if !fits(&row.get::<_, String>(7)?) {
@@ -68,7 +85,7 @@ impl ReadHandle<'_> {
     /// # Errors
     /// `Storage` or `Damaged`.
     pub fn has_operations(&self, conversation_id: ConversationId) -> Result<bool, StoreError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM operations WHERE conversation_id = ?1)";
+        let sql = concat!("SELECT EXISTS (SELECT 1 ", shown_operations!(), "AND o.conversation_id = ?1)");
         Ok(self.number(sql, [bytes(conversation_id.uuid())])? > 0)
     }
 
@@ -77,7 +94,7 @@ impl ReadHandle<'_> {
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
     pub fn operation(&self, conversation_id: ConversationId, operation_id: OperationId) -> Result<Option<Operation>, StoreError> {
-        let sql = select_operations!("WHERE conversation_id = ?1 AND id = ?2");
+        let sql = select_operations!("AND o.conversation_id = ?1 AND o.id = ?2");
         self.one(sql, (bytes(conversation_id.uuid()), bytes(operation_id.uuid())), operation)
     }
 
@@ -96,7 +113,11 @@ impl ReadHandle<'_> {
     /// # Errors
     /// `Storage`, `Damaged` or `DamagedValue`.
     pub fn operation_tools(&self, conversation_id: ConversationId) -> Result<Vec<(String, u64)>, StoreError> {
-        let sql = "SELECT tool_name, count(*) FROM operations WHERE conversation_id = ?1 GROUP BY tool_name ORDER BY tool_name";
+        let sql = concat!(
+            "SELECT o.tool_name, count(*) ",
+            shown_operations!(),
+            "AND o.conversation_id = ?1 GROUP BY o.tool_name ORDER BY o.tool_name"
+        );
         self.all(sql, [bytes(conversation_id.uuid())], |row| Ok((row.get(0)?, count(row, 1)?)))
     }
 
@@ -111,8 +132,8 @@ impl ReadHandle<'_> {
     ) -> Result<(), E> {
         let each = |row: &Row<'_>| visit(operation(row)?);
         match conversation_id {
-            Some(one) => self.each(select_operations!("WHERE conversation_id = ?1 ORDER BY key"), [bytes(one.uuid())], each),
-            None => self.each(select_operations!("ORDER BY conversation_id, key"), [], each),
+            Some(one) => self.each(select_operations!("AND o.conversation_id = ?1 ORDER BY o.key"), [bytes(one.uuid())], each),
+            None => self.each(select_operations!("ORDER BY o.conversation_id, o.key"), [], each),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::column::{bytes, of_json};
 use crate::{ReadHandle, StoreError, WriteHandle};
-use evenkeel_domain::{BlockKind, ContextId, MessageId, Origin, Receipt, ReceiptBlock, Role};
+use evenkeel_domain::{BlockKind, ContextId, MessageId, Origin, Receipt, ReceiptBlock, Role, RoundMessage};
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -39,7 +39,7 @@ enum Part {
 struct Packed {
     body: Body,
     history: Vec<u8>,
-    /// Place of a block, and its text.
+    /// Place of a block, and its text; after all blocks come the rounds, each as JSON.
     texts: Vec<(usize, String)>,
     is_derived: bool,
 }
@@ -52,7 +52,19 @@ impl Packed {
         let mut packed =
             Self { body: Body { receipt: bare, blocks: Vec::new() }, history: Vec::new(), texts: Vec::new(), is_derived: false };
         receipt.blocks.iter().enumerate().for_each(|(at, block)| packed.add(at, block));
+        packed.take_rounds(receipt.blocks.len());
         packed
+    }
+
+    /// What rounds have added was made from what was said, and is forgotten with it.
+    fn take_rounds(&mut self, blocks: usize) {
+        for (at, round) in self.body.receipt.rounds.iter_mut().enumerate() {
+            let messages = std::mem::take(&mut round.messages);
+            round.forgotten = false;
+            self.is_derived |= messages.iter().any(|message| !matches!(message, RoundMessage::App { .. }));
+            // Plain data, which always has a JSON form.
+            self.texts.push((blocks + at, serde_json::to_string(&messages).unwrap_or_default()));
+        }
     }
 
     fn add(&mut self, at: usize, block: &ReceiptBlock) {
@@ -87,8 +99,18 @@ impl Packed {
                 Part::Block(block) => receipt.blocks.push(*block),
             }
         }
+        for round in &mut receipt.rounds {
+            round.forgotten = true;
+        }
+        let blocks = receipt.blocks.len();
         for (at, text) in self.texts {
-            receipt.blocks.get_mut(at)?.text = Some(text);
+            match at.checked_sub(blocks) {
+                None => receipt.blocks.get_mut(at)?.text = Some(text),
+                Some(at) => {
+                    let round = receipt.rounds.get_mut(at)?;
+                    (round.messages, round.forgotten) = (serde_json::from_str(&text).ok()?, false);
+                }
+            }
         }
         for block in &mut receipt.blocks {
             if let Origin::Message { id } | Origin::Recalled { id } = block.origin {
@@ -199,20 +221,25 @@ impl WriteHandle<'_> {
     /// `NotFound` where the reply is not stored; `Storage`, `DiskFull`.
     pub fn put_receipt(&mut self, context_id: ContextId, receipt: &Receipt) -> Result<(), StoreError> {
         let stored = "EXISTS (SELECT 1 FROM messages WHERE id = ?1)";
-        if self.insert_receipt(context_id, receipt, stored, "DO UPDATE SET body = excluded.body")? {
+        // What was forgotten since the draft stays so.
+        let otherwise = "DO UPDATE SET body = excluded.body, is_derived = excluded.is_derived,
+             texts = CASE WHEN texts IS NULL AND is_derived = 1 THEN NULL ELSE excluded.texts END";
+        if self.insert_receipt(context_id, receipt, stored, otherwise)? {
             return Ok(());
         }
         Err(StoreError::not_found(crate::Noun::Message, receipt.reply_id))
     }
 
     /// Keeps a receipt with the draft of its reply, so that it is there if the process ends suddenly. Does nothing
-    /// where there is no draft, such as once the reply is stored, or has its receipt already.
+    /// where there is no draft, such as once the reply is stored, or has its receipt already with as many rounds.
     ///
     /// # Errors
     /// `Storage`, `DiskFull`.
     pub fn put_draft_receipt(&mut self, context_id: ContextId, receipt: &Receipt) -> Result<(), StoreError> {
         let drafted = "EXISTS (SELECT 1 FROM reply_drafts WHERE reply_id = ?1)";
-        self.insert_receipt(context_id, receipt, drafted, "DO NOTHING").map(drop)
+        let otherwise = "DO UPDATE SET body = excluded.body, texts = excluded.texts, is_derived = excluded.is_derived
+             WHERE length (excluded.texts) > coalesce (length (texts), CASE is_derived WHEN 0 THEN 0 END)";
+        self.insert_receipt(context_id, receipt, drafted, otherwise).map(drop)
     }
 
     /// True if a row was written.

@@ -57,6 +57,7 @@ fn message(number: u64) -> Message {
         sibling_ids: Vec::new(),
         vote: None,
         citations: Vec::new(),
+        source: None,
     }
 }
 

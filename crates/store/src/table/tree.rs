@@ -114,7 +114,7 @@ impl ReadHandle<'_> {
              FROM branch b CROSS JOIN messages m ON m.key = b.key"
         );
         let mut path = self
-            .all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(19)?, message(row)?, row.get::<_, bool>(20)?)))?;
+            .all(sql, (bytes(leaf.uuid()), limit), |row| Ok((row.get::<_, i64>(20)?, message(row)?, row.get::<_, bool>(21)?)))?;
         path.sort_by_key(|(step, ..)| std::cmp::Reverse(*step));
         let with_siblings = path.into_iter().map(|(_, mut message, has_others)| {
             // Most have none, and asking for them one by one costs more than the page itself.

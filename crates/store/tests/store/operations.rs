@@ -142,7 +142,7 @@ fn with_a_forgotten_message_goes_what_came_after_it_and_what_came_before_stays()
     put(&room, &operation(3, 1, "after"));
 
     room.write(|write| write.delete_message(message_id(2), at(100)));
-    assert_eq!(numbers(&room, 1), [3, 2, 1], "a deletion that can be undone takes nothing");
+    assert_eq!(numbers(&room, 1), [3, 1], "what answers it is hidden while that can be undone");
     room.write(|write| write.restore_message(message_id(2)).map(drop));
     assert_eq!(numbers(&room, 1), [3, 2, 1]);
 
@@ -152,6 +152,43 @@ fn with_a_forgotten_message_goes_what_came_after_it_and_what_came_before_stays()
     room.write(|write| write.delete_message(message_id(1), at(201)));
     room.write(|write| write.forget_deleted_messages(at(300)).map(drop));
     assert_eq!(numbers(&room, 1), [0_i64; 0]);
+}
+
+#[test]
+fn what_rests_on_a_deleted_message_is_read_nowhere_until_it_is_back() {
+    let room = Room::furnished();
+    let asked = message(1, None);
+    room.write(|write| write.insert_message(asked.clone()));
+    let done = Operation { message_id: Some(message_id(2)), ..operation(1, 1, "look") };
+    put(&room, &done);
+    // The reply that this one is of was never stored.
+    put(&room, &Operation { message_id: Some(message_id(9)), query: asked.content, ..operation(2, 1, "write") });
+    room.write(|write| write.insert_message(message(2, Some(1))));
+    let everywhere = || {
+        let mut exported = 0;
+        room.read(|read| {
+            read.each_operation(None, |_| {
+                exported += 1;
+                Ok::<_, StoreError>(())
+            })
+        });
+        let tools = room.read(|read| read.operation_tools(conversation_id(1))).len();
+        let has_some = room.read(|read| read.has_operations(conversation_id(1)));
+        let one = room.read(|read| read.operation(conversation_id(1), done.id)).is_some();
+        (numbers(&room, 1).len(), exported, tools, has_some, one)
+    };
+    let (all, none) = ((2, 2, 2, true, true), (0, 0, 0, false, false));
+    assert_eq!(everywhere(), all);
+    for (gone, left) in [(1, none), (2, (1, 1, 1, true, false))] {
+        room.write(|write| write.delete_message(message_id(gone), at(100)));
+        assert_eq!(everywhere(), left, "without message {gone}");
+        room.write(|write| write.restore_message(message_id(gone)).map(drop));
+        assert_eq!(everywhere(), all, "with message {gone} again");
+    }
+    room.write(|write| write.trash_conversations(&[conversation_id(1)], at(101)));
+    assert_eq!(everywhere(), none, "in the trash");
+    room.write(|write| write.restore_conversations(&[conversation_id(1)]));
+    assert_eq!(everywhere(), all);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::room::{Room, at, context, context_id, conversation, draft, full_reply, message, message_id, model};
 use crate::sharing::raw;
 use evenkeel_domain::{
-    BlockKind, ErrorCode, Leaving, Origin, PromptForm, ProviderKind, RECEIPT_VERSION, Receipt, ReceiptBlock, Revision, Role,
-    StrategyUsed, TextEdit, TokenMeter, Usage, sha256_hex,
+    BlockKind, ErrorCode, Leaving, Origin, PromptForm, ProviderKind, RECEIPT_VERSION, Receipt, ReceiptBlock, ReceiptRound,
+    Revision, Role, RoundCall, RoundMessage, StrategyUsed, TextEdit, TokenMeter, Usage, sha256_hex,
 };
 use evenkeel_store::StoreError;
 use proptest::prelude::*;
@@ -68,6 +68,7 @@ pub fn receipt(reply: u64, revision: &Revision, blocks: Vec<ReceiptBlock>) -> Re
         request_hash: sha256_hex(b"body"),
         request_bytes: 4,
         usage: Some(Usage { prompt_tokens: 40, completion_tokens: 5, cached_tokens: Some(30) }),
+        rounds: Vec::new(),
     }
 }
 
@@ -184,6 +185,49 @@ fn a_receipt_of_a_reply_that_was_cut_off_is_kept_with_its_draft() {
     room.write(|write| write.put_receipt(context_id(1), &whole));
     room.write(keep);
     assert_eq!(read(&room), Some(whole));
+}
+
+/// A round in which a model asked for a tool.
+fn round(result: &str) -> ReceiptRound {
+    let call = RoundCall {
+        id: "call-1".into(),
+        name: "look".into(),
+        arguments: "{}".into(),
+        server: "Notes".into(),
+        tool: "look".into(),
+    };
+    let messages = vec![
+        RoundMessage::Model { text: String::new(), calls: vec![call.clone()], tokens: 1 },
+        RoundMessage::Tool { call, text: result.to_owned(), tokens: 9 },
+    ];
+    let request_hash = sha256_hex(result.as_bytes());
+    ReceiptRound { messages, tokens: 10, tools_are_over: false, request_hash, request_bytes: 8, forgotten: false }
+}
+
+#[test]
+fn rounds_are_kept_with_the_draft_then_with_the_reply_and_forgotten_with_what_was_said() {
+    let room = Room::furnished();
+    let (_, revision) = context(1, "Calm Counselor");
+    let first = receipt(2, &revision, blocks(&[1]));
+    let with = |rounds: &[ReceiptRound]| Receipt { rounds: rounds.to_vec(), ..first.clone() };
+    let (one, two) = (with(&[round("noon")]), with(&[round("noon"), round("one")]));
+    room.write(|write| write.insert_message(message(1, None)));
+    room.write(|write| write.put_draft(&draft(2, 1, "half", 1)));
+    for (kept, expected) in [(&first, &first), (&one, &one), (&first, &one), (&two, &two)] {
+        room.write(|write| write.put_draft_receipt(context_id(1), kept));
+        assert_eq!(read(&room).as_ref(), Some(expected), "one that is late takes no round away");
+    }
+    room.write(|write| {
+        write.delete_draft(message_id(2))?;
+        write.insert_message(full_reply(2, 1, &revision))?;
+        write.put_receipt(context_id(1), &two)
+    });
+    assert_eq!(read(&room), Some(two));
+    room.write(|write| write.insert_message(message(3, Some(2))));
+    room.write(|write| write.delete_message(message_id(3), at(900)));
+    room.write(|write| write.forget_deleted_messages(at(901)));
+    let lost: Vec<_> = read(&room).unwrap().rounds.iter().map(|round| (round.forgotten, round.messages.len())).collect();
+    assert_eq!(lost, [(true, 0), (true, 0)]);
 }
 
 #[test]

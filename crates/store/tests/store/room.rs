@@ -160,6 +160,7 @@ pub fn message(number: u64, parent: Option<u64>) -> Message {
         sibling_ids: vec![message_id(number)],
         vote: None,
         citations: Vec::new(),
+        source: None,
     }
 }
 

@@ -338,3 +338,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn which_program_wrote_a_message_stays_known() {
+    let room = Room::furnished();
+    let said = Message { source: Some("A \"program\"".into()), ..message(1, None) };
+    room.write(|write| write.insert_message(said.clone()));
+    let source = || room.read(|read| read.message(message_id(1))).and_then(|message| message.source);
+    assert_eq!(source(), said.source);
+    room.write(|write| write.delete_message(message_id(1), at(100)));
+    assert_eq!(room.read(|read| read.deleted_messages(conversation_id(1)))[0].source, said.source);
+    room.write(|write| write.restore_message(message_id(1)));
+    assert_eq!(source(), said.source);
+}

@@ -38,6 +38,8 @@ describe('errors of one code', () => {
 
   it('say what a server of tools said, or which program is not there', () => {
     const reason = 'No such file or directory';
+    expect(said('limit_reached', { rounds: '8' }).what).toContain('asked for tools');
+    expect(said('limit_reached').what).toBe('A limit has been reached.');
     expect(said('tool_failed', { command: 'npx', reason }).what).toBe(
       `“npx” could not be started: ${reason}`,
     );

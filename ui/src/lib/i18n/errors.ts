@@ -42,6 +42,7 @@ const TOOL_FAILURES: [fact: string, variant: string][] = [
 const VARIANTS: Record<string, (details: Record<string, string>) => string | null> = {
   // Without a conversation or a model, it is no reply that is waited for.
   busy: (facts) => ('conversationId' in facts || 'name' in facts ? null : 'opening'),
+  limit_reached: (facts) => ('rounds' in facts ? 'tools' : null),
   not_found: (facts) =>
     facts.inTrash === 'true' ? 'inTrash' : 'folder' in facts ? 'folder' : null,
   place_refused: (facts) => ('path' in facts ? 'inside' : null),

@@ -2440,6 +2440,8 @@ export type Message_Deserialize = {
 	vote?: Vote | null,
 	/**  Older messages that were sent with the question, those that are still there. */
 	citations?: Citation[],
+	/**  The program that wrote a user's message, by the name that it gives itself; `None` for the user. */
+	source?: string | null,
 };
 
 /**  One message. Immutable once stored: an edit or a new reply is a sibling. */
@@ -2476,6 +2478,8 @@ export type Message_Serialize = {
 	vote: Vote | null,
 	/**  Older messages that were sent with the question, those that are still there. */
 	citations: Citation[],
+	/**  The program that wrote a user's message, by the name that it gives itself; `None` for the user. */
+	source: string | null,
 };
 
 /**  A model at a provider. */
@@ -3551,6 +3555,22 @@ export type ReceiptBlock_Serialize = {
 	forgotten: boolean,
 };
 
+/**  A further request for the same reply: the one before it, and what was said since. */
+export type ReceiptRound = {
+	/**  What was added, in order; empty where it is forgotten. */
+	messages: RoundMessage[],
+	/**  Tokens of what was added, as counted then. */
+	tokens: number,
+	/**  Whether no tool could be asked for any more. */
+	toolsAreOver: boolean,
+	/**  SHA-256 of the request's body as sent, in hex. */
+	requestHash: string,
+	/**  Bytes of that body. */
+	requestBytes: number,
+	/**  What was added is no longer stored. */
+	forgotten: boolean,
+};
+
 /**  What was sent for one reply. Immutable, but for what is forgotten. */
 export type Receipt_Deserialize = {
 	/**  [`RECEIPT_VERSION`] of the app that wrote it. */
@@ -3597,6 +3617,8 @@ export type Receipt_Deserialize = {
 	requestBytes: number,
 	/**  What the provider reported. */
 	usage?: Usage_Deserialize | null,
+	/**  The requests after the first, where the model asked for tools. */
+	rounds?: ReceiptRound[],
 };
 
 /**  What was sent for one reply. Immutable, but for what is forgotten. */
@@ -3645,6 +3667,8 @@ export type Receipt_Serialize = {
 	requestBytes: number,
 	/**  What the provider reported. */
 	usage: Usage_Serialize | null,
+	/**  The requests after the first, where the model asked for tools. */
+	rounds: ReceiptRound[],
 };
 
 /**  A size of models that runs well on this machine, for a file that is still to be got. */
@@ -3768,6 +3792,8 @@ export type RequestText_Deserialize = {
 	missing: ReceiptBlock_Deserialize[],
 	/**  The text of each block of the receipt as sent, in order; empty where it was left out or is forgotten. */
 	texts: string[],
+	/**  The requests after the first, in order. */
+	rounds: RoundText[],
 };
 
 /**  The request of a receipt, put together again from what is stored. */
@@ -3784,6 +3810,8 @@ export type RequestText_Serialize = {
 	missing: ReceiptBlock_Serialize[],
 	/**  The text of each block of the receipt as sent, in order; empty where it was left out or is forgotten. */
 	texts: string[],
+	/**  The requests after the first, in order. */
+	rounds: RoundText[],
 };
 
 /**  What a rescue would bring or has brought, beside what the newest backup alone would. */
@@ -4005,6 +4033,55 @@ export type RootSecrets_Serialize = {
 	recoveryCode: string,
 	/**  The passphrase as typed; needed where the vault has one. */
 	passphrase: string | null,
+};
+
+/**  A call of a tool in a request. */
+export type RoundCall = {
+	/**  The provider's id of the call. */
+	id: string,
+	/**  The tool's name as the model knows it. */
+	name: string,
+	/**  The arguments as the model wrote them. */
+	arguments: string,
+	/**  The server's name; empty for a tool of the app itself, and for one that there is not. */
+	server: string,
+	/**  The tool's name at the server. */
+	tool: string,
+};
+
+/**  What was added to a request between two rounds, as it was sent. */
+export type RoundMessage = 
+/**  The model, which asked for tools. */
+{ from: "model"; 
+/**  What it said with it. */
+text: string; 
+/**  What it asked for, in order. */
+calls: RoundCall[]; 
+/**  Tokens of all of that. */
+tokens: number } | 
+/**  What one of those calls came to. */
+{ from: "tool"; 
+/**  The call. */
+call: RoundCall; 
+/**  What the model was told, shortened and without what is not to be sent. */
+text: string; 
+/**  Its tokens. */
+tokens: number } | 
+/**  A word of the app. */
+{ from: "app"; 
+/**  What it says. */
+text: string; 
+/**  Its tokens. */
+tokens: number };
+
+/**  A further request of a receipt, put together again. */
+export type RoundText = {
+	/**  The body, byte for byte, on one line; empty where texts of it, or of a request before it, are missing. */
+	body: string,
+	/**  The same as a command for a shell; empty like the body. */
+	curl: string,
+	/**  Whether its hash is that of what was sent. */
+	matches: boolean,
 };
 
 /**  A message that has what was looked for. */

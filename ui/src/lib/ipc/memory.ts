@@ -85,6 +85,44 @@ export interface Receipt {
   requestHash: string;
   requestBytes: number;
   usage: Message['usage'];
+  /** The requests after the first, where the model asked for tools. */
+  rounds: ReceiptRound[];
+}
+
+/** A further request for the same reply: the one before it, and what was said since. */
+export interface ReceiptRound {
+  messages: RoundMessage[];
+  /** Tokens of what was added. */
+  tokens: number;
+  toolsAreOver: boolean;
+  requestHash: string;
+  requestBytes: number;
+  /** What was added is no longer stored. */
+  forgotten: boolean;
+}
+
+/** What was added to a request between two rounds, as it was sent. */
+export type RoundMessage =
+  | { from: 'model'; text: string; calls: RoundCall[]; tokens: number }
+  | { from: 'tool'; call: RoundCall; text: string; tokens: number }
+  | { from: 'app'; text: string; tokens: number };
+
+export interface RoundCall {
+  id: string;
+  /** The tool's name as the model knows it. */
+  name: string;
+  arguments: string;
+  /** Empty for a tool of the app itself. */
+  server: string;
+  tool: string;
+}
+
+/** A further request of a receipt, put together again. */
+export interface RoundText {
+  /** Empty where a text of it is forgotten. */
+  body: string;
+  curl: string;
+  matches: boolean;
 }
 
 /** The request of a receipt, put together again from what is stored. */
@@ -100,6 +138,8 @@ export interface ReceiptRequest {
   missing: ReceiptBlock[];
   /** The text of each block, in the order of the receipt's. */
   texts: string[];
+  /** The requests after the first. */
+  rounds: RoundText[];
 }
 
 /** What would be sent. */

@@ -269,6 +269,8 @@ export interface Message {
   vote: Vote | null;
   /** Older messages that were sent with the question, those that are still there. */
   citations: Citation[];
+  /** The program that wrote it; `null` for the user. */
+  source: string | null;
 }
 
 export interface TokenMeter {

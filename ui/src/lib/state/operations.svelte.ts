@@ -135,11 +135,12 @@ export class Operations {
     return this.backend.operationTryRule(rule, result);
   }
 
-  /** Reads them again after a tool did something. */
+  /** Reads them again after a tool did something, or a message was deleted or brought back. */
   async follow(changed: Gathered): Promise<void> {
-    const ids = changed.get('operation');
-    if (ids && this.conversationId !== null && (ids.has('') || ids.has(this.conversationId)))
-      await this.load();
+    const { conversationId } = this;
+    if (conversationId === null) return;
+    const ids = [changed.get('operation'), changed.get('conversation')];
+    if (ids.some((some) => some?.has('') || some?.has(conversationId))) await this.load();
   }
 
   forget(): void {

@@ -152,6 +152,7 @@ fn sent(prompt: &Prompt, family: (ProviderKind, &str), form: PromptForm, tempera
         request_hash: sha256_hex(&bytes),
         request_bytes: bytes.len() as u32,
         usage: None,
+        rounds: Vec::new(),
     };
     (bytes, receipt)
 }

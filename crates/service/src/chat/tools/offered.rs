@@ -4,9 +4,10 @@ use crate::model::Chosen;
 use crate::session::Session;
 use crate::{Service, ServiceError};
 use evenkeel_domain::{
-    Context, ConversationId, OperationQuery, ProviderLocality, RECENT_CONTEXT, Tool, ToolChoice, ToolRule, ToolSchema,
+    Context, ConversationId, OperationQuery, ProviderLocality, RECENT_CONTEXT, RoundCall, Tool, ToolChoice, ToolRule, ToolSchema,
     ToolServer, wire_names,
 };
+use evenkeel_provider::ToolCall;
 use evenkeel_store::StoreError;
 use serde_json::json;
 
@@ -91,6 +92,15 @@ impl Offered {
     pub(super) fn behind(&self, name: &str) -> Option<&Behind> {
         let at = self.schemas.iter().position(|schema| schema.name == name)?;
         self.behind.get(at)
+    }
+
+    /// A call with what is behind its name.
+    pub(super) fn called(&self, call: &ToolCall) -> RoundCall {
+        let (server, tool) = match self.behind(&call.name) {
+            Some(Behind::Server(server, tool)) => (server.name.clone(), tool.clone()),
+            _ => (String::new(), call.name.clone()),
+        };
+        RoundCall { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone(), server, tool }
     }
 
     /// What a model is told that has asked for a name which it was not told.

@@ -1,6 +1,15 @@
 import { t, type MessageKey } from '$lib/i18n';
 import { standardOf } from '$lib/state/strategy';
-import type { BlockKind, Origin, ReceiptBlock, StrategyUsed } from '$lib/state/types';
+import { laidOut } from '$lib/state/text';
+import type {
+  BlockKind,
+  Origin,
+  ReceiptBlock,
+  ReceiptRound,
+  RoundCall,
+  RoundMessage,
+  StrategyUsed,
+} from '$lib/state/types';
 
 /** What a kind of block is called. */
 export const KIND_NAMES: Record<BlockKind, MessageKey> = {
@@ -54,4 +63,30 @@ export function strategyOf({ id, version }: StrategyUsed, nameOf: (id: string) =
   const standard = standardOf(id);
   const name = standard ? t(standard.name) : nameOf(id);
   return t('receipt.strategy.version', { name, version });
+}
+
+const toolOf = ({ server, tool }: RoundCall): string =>
+  server === '' ? tool : `${tool} ${t('tool.of', { server })}`;
+
+/** The tools that a round tells of, or what else it adds. */
+export function toolsOf({ messages }: ReceiptRound): string {
+  const calls = messages.flatMap((one) => (one.from === 'model' ? one.calls : []));
+  const names = [...new Set(calls.map((call) => call.tool))];
+  return names.length === 0 ? t('receipt.round.app') : names.join(', ');
+}
+
+/** What a round adds, each part with what it is called. */
+export function partsOf({ messages }: ReceiptRound): { name: string; text: string }[] {
+  const parts = (one: RoundMessage): { name: string; text: string }[] => {
+    if (one.from === 'app') return [{ name: t('receipt.round.app'), text: one.text }];
+    if (one.from === 'tool')
+      return [{ name: t('receipt.round.gave', { tool: toolOf(one.call) }), text: one.text }];
+    const said = one.text === '' ? [] : [{ name: t('receipt.round.said'), text: one.text }];
+    const asked = one.calls.map((call) => ({
+      name: t('receipt.round.asked', { tool: toolOf(call) }),
+      text: laidOut(call.arguments),
+    }));
+    return [...said, ...asked];
+  };
+  return messages.flatMap(parts);
 }

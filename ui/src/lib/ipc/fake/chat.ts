@@ -40,7 +40,8 @@ export class FakeChat {
     });
     const script = scriptFor(user.content, this.turn);
     this.turn += 1;
-    if (/write.*plan/i.test(user.content)) script.text = await this.world.tools.play(onEvent);
+    if (/write.*plan/i.test(user.content))
+      script.text = await this.world.tools.play(replyId, onEvent);
     const told = await this.stream(script, conversation, onEvent);
     this.world.replying.delete(conversation.id);
     const message = told.text === '' ? null : this.keep(script, told, user, context, replyId);
@@ -53,6 +54,7 @@ export class FakeChat {
 
   stop(conversationId: string): void {
     this.stopped.add(conversationId);
+    this.world.tools.giveUp();
   }
 
   meter(contextId: string, conversationId: string | null, text: string): TokenMeter {

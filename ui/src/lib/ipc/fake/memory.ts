@@ -1,6 +1,6 @@
 import { errorBody, failure } from '../error';
 import type { MemoryBackend } from '../memory';
-import type { Plugin, Receipt, StateValue, StrategyChoice, Summary } from '../types';
+import type { Plugin, Receipt, RoundMessage, StateValue, StrategyChoice, Summary } from '../types';
 import { composeFor } from './compose';
 import type { Open } from './index';
 import type { World } from './world';
@@ -136,7 +136,14 @@ function receiptOf(world: World, messageId: string): Receipt | null {
       completionTokens: Math.ceil(reply.content.length / 4),
       cachedTokens: Math.round(meter.requestTokens * 0.94),
     },
+    rounds: world.tools.rounds.get(reply.id) ?? [],
   };
+}
+
+/** A request with what a further round has added. */
+function continued(body: string, added: RoundMessage[]): string {
+  const request = JSON.parse(body) as { messages: unknown[] };
+  return JSON.stringify({ ...request, messages: [...request.messages, ...added] });
 }
 
 function receiptCalls(world: World, open: Open) {
@@ -164,6 +171,9 @@ function receiptCalls(world: World, open: Open) {
         const curl = `curl ${address} \\\n  -H 'Content-Type: application/json' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -d '${body.replaceAll("'", `'\\''`)}'`;
         return {
           ...{ body, curl, address, missing, matches: missing.length === 0 },
+          rounds: (world.tools.rounds.get(messageId) ?? []).map(({ messages }) => ({
+            ...{ body: continued(body, messages), curl, matches: missing.length === 0 },
+          })),
           texts: texts.map((text, place) => {
             const block = blocks[place];
             return block && lost(block) ? '' : text;

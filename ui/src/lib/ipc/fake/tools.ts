@@ -9,6 +9,7 @@ import type {
   ToolTransport,
   ToolUse,
 } from '../tools';
+import type { ReceiptRound } from '../types';
 import type { Open } from './index';
 import type { World } from './world';
 
@@ -36,9 +37,11 @@ export class FakeTools {
   answers: ToolAnswer[] = [];
   /** Calls that each answer of the model has. */
   calls = 1;
+  /** What was added to the requests of replies. */
+  rounds = new Map<string, ReceiptRound[]>();
   private made = 0;
   private called = 0;
-  private readonly open = new Map<string, (answer: ToolAnswer) => void>();
+  private readonly open = new Map<string, (answer: ToolAnswer | null) => void>();
 
   seed(): void {
     const args = ['-y', '@modelcontextprotocol/server-filesystem', '/home/ada/My notes'];
@@ -75,15 +78,45 @@ export class FakeTools {
     told(answer);
   }
 
+  /** Ends the question with its reply. */
+  giveUp(): void {
+    for (const told of this.open.values()) told(null);
+    this.open.clear();
+  }
+
+  /** Keeps what a round of a reply has added. */
+  private note(replyId: string, call: ToolUse, result: string): void {
+    const made = { id: call.id, name: call.tool, arguments: call.arguments };
+    const called = { ...made, server: call.server, tool: call.tool };
+    this.rounds.set(replyId, [
+      {
+        messages: [
+          { from: 'model', text: '', calls: [called], tokens: 24 },
+          { from: 'tool', call: called, text: result, tokens: 18 },
+        ],
+        tokens: 42,
+        toolsAreOver: false,
+        requestHash: 'f'.repeat(64),
+        requestBytes: 1_840,
+        forgotten: false,
+      },
+    ]);
+  }
+
   /** Plays the calls of one answer, one after the other; what the model says of the last. */
-  async play(onEvent: (event: ToolEvent) => void): Promise<string> {
+  async play(replyId: string, onEvent: (event: ToolEvent) => void): Promise<string> {
     let said = '';
-    for (let number = 1; number <= this.calls; number += 1) said = await this.call(number, onEvent);
+    for (let number = 1; number <= this.calls; number += 1)
+      said = await this.call(replyId, number, onEvent);
     return said;
   }
 
   /** Plays one call of a tool, which is asked about unless it is allowed for good. */
-  private async call(number: number, onEvent: (event: ToolEvent) => void): Promise<string> {
+  private async call(
+    replyId: string,
+    number: number,
+    onEvent: (event: ToolEvent) => void,
+  ): Promise<string> {
     this.called += 1;
     const call: ToolUse = {
       id: `call-${this.called}`,
@@ -92,26 +125,29 @@ export class FakeTools {
       arguments: '{"path":"/home/ada/My notes/plan.md","content":"# Plan\\n\\nSleep on it."}',
     };
     const key = `${this.servers[0]?.id ?? ''}/write_file`;
-    let answer: ToolAnswer = this.rules.get(key) === 'allowed' ? 'always' : 'deny';
+    let answer: ToolAnswer | null = this.rules.get(key) === 'allowed' ? 'always' : 'deny';
     if (answer === 'deny') {
       const [, write] = TOOLS;
       const [server] = this.servers;
-      const waiting = new Promise<ToolAnswer>((told) => this.open.set(call.id, told));
+      const waiting = new Promise<ToolAnswer | null>((told) => this.open.set(call.id, told));
       const place = server ? placeOf(server.transport) : '';
       const description = write?.description ?? '';
       const { calls: count } = this;
       onEvent({ kind: 'toolQuestion', call, description, place, number, count });
       answer = await waiting;
     }
+    if (answer === null) return '';
     if (answer === 'deny') {
       const result = 'The user did not allow this call. It was not run.';
       onEvent({ kind: 'toolEnded', call, end: 'refused', result });
+      this.note(replyId, call, result);
       return 'I have left the file alone.';
     }
     if (answer === 'always') this.rules.set(key, 'allowed');
     onEvent({ kind: 'toolBegan', call });
     const result = 'Successfully wrote to /home/ada/My notes/plan.md';
     onEvent({ kind: 'toolEnded', call, end: 'done', result });
+    this.note(replyId, call, result);
     return 'The plan stands in plan.md now.';
   }
 }

@@ -106,6 +106,7 @@ export class World {
       | 'usage'
       | 'vote'
       | 'citations'
+      | 'source'
     >,
     id = this.id('message'),
   ): Message {
@@ -119,6 +120,7 @@ export class World {
       usage: null,
       vote: null,
       citations: [],
+      source: null,
     };
     this.messages.push(stored);
     this.touch(this.context(message.contextId), stored.createdAt);
