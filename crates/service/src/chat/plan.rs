@@ -165,9 +165,7 @@ impl Service {
             let question = Question { asks_embedder, offered: Some(&offered), ..Question::new(parties, &chosen, place, &text) };
             prompt = self.prompt(&session, &question).await;
         }
-        let prompt = prompt?;
-        let written = || Message { source: manner.source, ..self.written(&conversation, &found.context, parent, text) };
-        let user_message = stored.unwrap_or_else(written);
+        let user_message = stored.unwrap_or_else(|| self.written((&conversation, parent), &found.context, text, manner.source));
         Ok(Plan {
             context: found.context,
             home: found.home,
@@ -180,7 +178,7 @@ impl Service {
             asks_embedder,
             is_attended,
             offered,
-            prompt,
+            prompt: prompt?,
             typed,
         })
     }
@@ -428,7 +426,13 @@ impl Service {
         Conversation { title: first_line.chars().take(80).collect(), ..self.blank(context_id) }
     }
 
-    fn written(&self, conversation: &Conversation, context: &Context, parent: Option<MessageId>, text: String) -> Message {
+    fn written(
+        &self,
+        (conversation, parent): (&Conversation, Option<MessageId>),
+        context: &Context,
+        text: String,
+        source: Option<String>,
+    ) -> Message {
         let now = self.now();
         let id = MessageId::from_parts(now, self.random());
         Message {
@@ -448,7 +452,7 @@ impl Service {
             sibling_ids: vec![id],
             vote: None,
             citations: Vec::new(),
-            source: None,
+            source,
         }
     }
 }
