@@ -266,7 +266,11 @@ journey(
     await page.id('tool-stop').click();
     await page.id('tool-question').waitFor({ state: 'detached' });
     assert.deepEqual(await answers(page), []);
-    assert.equal(await page.locator('[data-end]').count(), 0, 'nothing ran, and nothing was refused');
+    assert.equal(
+      await page.locator('[data-end]').count(),
+      0,
+      'nothing ran, and nothing was refused',
+    );
     await page.id('composer-input').fill('Write the plan after all');
     await page.id('composer-input').press('Enter');
     await page.id('tool-question').waitFor();
