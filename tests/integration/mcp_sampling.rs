@@ -2,6 +2,7 @@
 #![expect(deprecated, reason = "newer revisions of the protocol have no sampling")]
 
 use crate::mcp::eras;
+use crate::recall::{FACT, QUESTION, asked, other, set};
 use crate::support::World;
 use evenkeel_domain::*;
 use rmcp::model::{
@@ -160,4 +161,21 @@ async fn a_program_that_offers_no_sampling_is_told_what_to_do() {
         assert_eq!(world.conversations(context.id).await.total_count, 0, "nothing was stored");
         assert!(lender.asked.lock().unwrap().is_empty() && world.server.requests().is_empty());
     }
+}
+
+#[tokio::test]
+async fn nothing_is_recalled_for_a_model_that_a_program_lends() {
+    let world = World::new().await;
+    world.scripted_provider().await;
+    let (context, hidden) = (world.counselor().await, other(&world).await);
+    world.exchange(hidden.id, None, FACT, "Noted.").await;
+    let linked = vec![hidden.id];
+    let context = set(&world, &context, |recall| recall.linked = linked).await;
+    assert!(asked(&world, &context, QUESTION).await.0.contains("greyhound"), "the app's own model is told");
+    let lender = Lender::offering();
+    let client = lender.connected(&world, ClientLifecycleMode::Initialize, Some(vec![context.id])).await;
+    lender.answers.lock().unwrap().push_back(("I do not know.", "endTurn"));
+    client.chat(&context, QUESTION).await;
+    let sent = serde_json::to_string(&*lender.asked.lock().unwrap()).unwrap();
+    assert!(sent.contains("adopting") && !sent.contains("greyhound"), "{sent}");
 }

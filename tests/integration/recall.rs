@@ -6,8 +6,8 @@ use evenkeel_service::PresetOverrides;
 use evenkeel_testkit::scripted_server::Answer;
 use std::time::{Duration, Instant};
 
-const FACT: &str = "My sister adopted a greyhound called Biscuit.";
-const QUESTION: &str = "Which animals has my sister been adopting?";
+pub const FACT: &str = "My sister adopted a greyhound called Biscuit.";
+pub const QUESTION: &str = "Which animals has my sister been adopting?";
 
 async fn world() -> (World, Context) {
     let world = World::new().await;
@@ -16,7 +16,7 @@ async fn world() -> (World, Context) {
     (world, context)
 }
 
-async fn set(world: &World, context: &Context, change: impl FnOnce(&mut RecallSettings)) -> Context {
+pub async fn set(world: &World, context: &Context, change: impl FnOnce(&mut RecallSettings)) -> Context {
     let mut memory = world.service.context_get(context.id).await.unwrap().memory;
     memory.recall.on = true;
     change(&mut memory.recall);
@@ -24,13 +24,13 @@ async fn set(world: &World, context: &Context, change: impl FnOnce(&mut RecallSe
     world.service.context_update(context.id, patch).await.unwrap()
 }
 
-async fn other(world: &World) -> Context {
+pub async fn other(world: &World) -> Context {
     let preset = PresetId::new("preset-rational-advisor");
     world.service.context_create_from_preset(preset, PresetOverrides::default()).await.unwrap()
 }
 
 /// Asks in a new conversation, and gives the whole request and the reply.
-async fn asked(world: &World, context: &Context, text: &str) -> (String, Message) {
+pub async fn asked(world: &World, context: &Context, text: &str) -> (String, Message) {
     let (_, _, reply) = world.exchange(context.id, None, text, "A reply.").await;
     (last(world), reply)
 }

@@ -710,3 +710,31 @@ async fn what_a_guest_did_that_stays_on_this_machine_is_not_told_to_a_model_else
     let elsewhere = asked().await;
     assert!(!elsewhere.contains("kept here") && elsewhere.contains("no secret"), "{elsewhere}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_companion_that_has_to_stay_here_by_now_tells_a_model_elsewhere_of_no_result() {
+    let Files { world, context, folder } = with_files().await;
+    let file = folder.join("plan.md");
+    // The same server under a name that counts as elsewhere.
+    let provider_id = world.service.settings_get().await.unwrap().default_model.unwrap().provider_id;
+    let model = ModelChoice { provider_id, model: "gpt-oss:120b-cloud".into() };
+    let patch = ContextPatch { model: Some(Some(model)), ..ContextPatch::default() };
+    world.service.context_update(context.id, patch).await.unwrap();
+    world.server.push(calls(&[("write_file", json!({"path": file, "content": "Sleep on it."}))]));
+    let (heard, mut events) = mpsc::unbounded_channel();
+    let (service, request) = (world.service.clone(), new_message(context.id, None, "Write the plan."));
+    let sending = tokio::spawn(async move { service.chat_send_in_window(request, move |event| drop(heard.send(event))).await });
+    let mut all = Vec::new();
+    while let Some(event) = events.recv().await {
+        if let ChatEvent::ToolQuestion { call, .. } = &event {
+            let here = ContextPatch { local_only: Some(true), ..ContextPatch::default() };
+            world.service.context_update(context.id, here).await.unwrap();
+            world.service.tool_answer(call.id.clone(), ToolAnswer::Once).await.unwrap();
+        }
+        all.push(event);
+    }
+    sending.await.unwrap().unwrap();
+    assert_eq!(ended(&all).1.unwrap().code, ErrorCode::LocalOnly);
+    assert_eq!(world.server.requests().len(), 1, "what the tool gave went nowhere");
+    assert!(file.exists(), "the tool is of this machine");
+}

@@ -316,7 +316,8 @@ impl Service {
             tools,
         };
         let prompt = self.build(session, question, &material)?;
-        if !question.recalls || !question.context.memory.recall.on {
+        // What is recalled may be of companions and conversations that the program that lends its model may not read.
+        if !question.recalls || question.chosen.lent.is_some() || !question.context.memory.recall.on {
             return Ok(prompt);
         }
         let newest = past.texts.iter().rfind(|said| said.text.role == Role::User).map(|said| said.text.content.as_str());

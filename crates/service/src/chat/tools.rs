@@ -79,7 +79,7 @@ impl Service {
         }
         if !rounds.has_tools() {
             rounds.begin(ending, &[]);
-            return Some(rounds.request());
+            return self.next_request(rounds, ending).await;
         }
         calls.truncate(MOST_ANSWERED);
         rounds.begin(ending, &calls);
@@ -98,7 +98,19 @@ impl Service {
             rounds.answer(call, told).await;
         }
         self.refuse_surplus(rounds, surplus).await;
-        Some(rounds.request())
+        self.next_request(rounds, ending).await
+    }
+
+    /// The request of the next round. A question may have waited for long: the companion may stay on this machine by now.
+    async fn next_request(&self, rounds: &mut Rounds<'_>, ending: &mut Ending) -> Option<ChatRequest> {
+        let (chosen, context) = (&rounds.plan.chosen, rounds.plan.context.id);
+        match self.check_kept_here(rounds.session, chosen, vec![context]).await {
+            Ok(()) => Some(rounds.request()),
+            Err(error) => {
+                (ending.status, ending.error) = (MessageStatus::Interrupted, Some(error.to_body()));
+                None
+            }
+        }
     }
 
     /// Tells of the calls that are too many. One record stands for all of them: each with its own, they would take the

@@ -152,15 +152,15 @@ impl Service {
 
     /// Sends a note, and again where it did not arrive, for as long as it is wanted at this address.
     async fn deliver(&self, address: String, done: &FinishedOperation) -> Result<(), ServiceError> {
-        let stays_here = self.stays_here(done).await?;
-        if stays_here && locality(&address) != ProviderLocality::Local {
-            return Ok(());
-        }
         let body = serde_json::to_vec(&Note::of(done)).map_err(|error| ServiceError::internal("writing a note", &error))?;
         let mut status = None;
         for wait in WAITS {
             tokio::time::sleep(wait).await;
             if self.session()?.read(settings).await?.webhook != address {
+                return Ok(());
+            }
+            let stays_here = self.stays_here(done).await?;
+            if stays_here && locality(&address) != ProviderLocality::Local {
                 return Ok(());
             }
             match self.posted(&address, &body, (done.operation.context_id, stays_here)).await {

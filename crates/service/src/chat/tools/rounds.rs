@@ -5,7 +5,7 @@ use crate::backup::blocking;
 use crate::chat::plan::Plan;
 use crate::chat::receipt::{asked, continued};
 use crate::chat::reply::Ending;
-use crate::chat::wording::worded;
+use crate::chat::wording::{before_storing, worded};
 use crate::model::Ready;
 use crate::session::Session;
 use crate::tool::Sink;
@@ -104,9 +104,11 @@ impl<'a> Rounds<'a> {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Keeps what a call came to for the next request: without what is not to be sent, and cut.
+    /// Keeps what a call came to for the next request: without what is not to be sent, and cut. The receipt stores it, so
+    /// what is not to be stored is not sent either.
     pub(super) async fn answer(&mut self, call: ToolCall, Told(end, text): Told) {
-        let (unwanted, most) = (self.ready.unwanted.clone(), self.spare.min(MOST_TOKENS));
+        let unwanted = self.ready.unwanted.clone().or_else(|| before_storing(self.session));
+        let most = self.spare.min(MOST_TOKENS);
         // A result may have 16 MiB, and looking through those takes seconds.
         let work = move || Ok(shortened(&worded(&text, unwanted.as_ref()).text, most));
         let cut = blocking("wording a result", work).await.unwrap_or_else(|error| error.to_body().message);
