@@ -397,6 +397,11 @@ async fn a_question_whose_program_has_gone_stops_its_reply_however_early_it_went
         false
     })
     .await;
+    until("what the log has of it", async || {
+        let log = world.service.connection_log(Some(NAME.into()), 100).await.unwrap();
+        log.iter().any(|access| access.kind == AccessKind::Chat)
+    })
+    .await;
     // What is being written cannot be deleted.
     until("the end of every reply", async || {
         let all: Vec<_> = world.conversations(context.id).await.items.iter().map(|it| it.id).collect();

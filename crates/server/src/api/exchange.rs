@@ -87,7 +87,8 @@ impl Exchange {
         let (companions, turn) = (exchange.asker.desk.companions.clone(), exchange.turn());
         let naming = exchange.naming().await;
         let sending = tokio::spawn(async move { companions.chat(turn, None, send).await });
-        let mut waiting = Waiting { exchange: exchange.clone(), events: Some(events), begun: None, is_named: false, naming };
+        let mut waiting =
+            Waiting { exchange: exchange.clone(), events: Some(events), begun: None, is_named: false, tools: 0, naming };
         let heard = waiting.heard(told).await?;
         let begun = waiting.begun;
         match sending.await {
@@ -122,8 +123,8 @@ impl Exchange {
 
     /// What came of it, once it is over.
     async fn told(&self, begun: Option<ConversationId>, heard: Heard) -> Result<Reply, ErrorBody> {
-        let spoken_to = self.agent.as_ref().unwrap_or(&self.context);
-        self.asker.caller.note_chat(spoken_to.id, heard.tools).await;
+        let spoken_to = self.spoken_to();
+        self.note(heard.tools).await;
         let Heard { care, tool_name, ended, .. } = heard;
         let Some((begun, (message, error))) = begun.zip(ended) else {
             return Err(ErrorBody::new(ErrorCode::Internal, "the reply ended without a beginning; try again"));
@@ -139,6 +140,15 @@ impl Exchange {
             citations: message.as_ref().map(|message| message.citations.clone()).unwrap_or_default(),
             text: message.map(|message| message.content).unwrap_or_default(),
         })
+    }
+
+    fn spoken_to(&self) -> &Context {
+        self.agent.as_ref().unwrap_or(&self.context)
+    }
+
+    /// Writes into the log of programs that somebody was talked to, and how many tools ran for that.
+    async fn note(&self, tools: usize) {
+        self.asker.caller.note_chat(self.spoken_to().id, tools).await;
     }
 
     /// Keeps what the program calls a session that has just begun, and that it is transient.
@@ -201,6 +211,8 @@ struct Waiting {
     events: Option<mpsc::UnboundedReceiver<ChatEvent>>,
     begun: Option<ConversationId>,
     is_named: bool,
+    /// Tools that ran.
+    tools: usize,
     naming: Option<OwnedRwLockReadGuard<()>>,
 }
 
@@ -218,7 +230,7 @@ impl Waiting {
                 ChatEvent::Text { delta } => told(&delta),
                 ChatEvent::ToolBegan { call } => {
                     heard.tool_name = Some(call.tool);
-                    heard.tools += 1;
+                    self.tools += 1;
                 }
                 ChatEvent::Ended { message, error } => heard.ended = Some((message, error)),
                 ChatEvent::Care { card } => heard.care = Some(care_places(&card)),
@@ -227,6 +239,7 @@ impl Waiting {
             }
         }
         self.events = None;
+        heard.tools = self.tools;
         Ok(heard)
     }
 }
@@ -240,22 +253,27 @@ async fn next(events: &mut Option<mpsc::UnboundedReceiver<ChatEvent>>) -> Option
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let Some(events) = self.events.take() else { return };
+        let Some(mut events) = self.events.take() else { return };
         let (exchange, begun, is_named, naming) = (self.exchange.clone(), self.begun, self.is_named, self.naming.take());
+        let mut tools = self.tools;
         tokio::spawn(async move {
-            let _naming = naming;
-            let Some(conversation) = beginning(begun, events).await else { return };
+            let Some(conversation) = beginning(begun, &mut events).await else { return };
             exchange.asker.desk.companions.stop(conversation).await;
             // Who asks again by the name of the session goes on there.
             if !is_named && let Err(error) = exchange.name(conversation).await {
                 tracing::warn!(code = error.code.as_str(), "a session that was given up has no name");
             }
+            drop(naming);
+            while let Some(event) = events.recv().await {
+                tools += usize::from(matches!(event, ChatEvent::ToolBegan { .. }));
+            }
+            exchange.note(tools).await;
         });
     }
 }
 
 /// The conversation that a reply is written in, which may become known only later; `None` where none is written.
-async fn beginning(begun: Option<ConversationId>, mut events: mpsc::UnboundedReceiver<ChatEvent>) -> Option<ConversationId> {
+async fn beginning(begun: Option<ConversationId>, events: &mut mpsc::UnboundedReceiver<ChatEvent>) -> Option<ConversationId> {
     if begun.is_some() {
         return begun;
     }

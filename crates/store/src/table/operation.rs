@@ -8,7 +8,7 @@ use evenkeel_domain::{ContextId, ConversationId, ErrorBody, Operation, Operation
 use rusqlite::{Row, params};
 
 /// Those that are there with what they rest on: neither their reply nor what it answers is deleted, and their conversation
-/// is not in the trash. Of a reply that was never stored, what it answers is known by its text.
+/// is not in the trash. A reply that was never stored answers what the user had said last, or what stands in the record.
 macro_rules! shown_operations {
     () => {
         "FROM operations o
@@ -18,8 +18,12 @@ macro_rules! shown_operations {
            AND NOT EXISTS (SELECT 1 FROM messages m JOIN deleted_messages d ON d.id = coalesce (m.first_parent_id, m.parent_id)
                            WHERE m.id = o.message_id)
            AND NOT EXISTS (SELECT 1 FROM deleted_messages d
-                           WHERE d.conversation_id = o.conversation_id AND d.role = 'user' AND d.content = o.query
-                             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = o.message_id)) "
+                           WHERE d.conversation_id = o.conversation_id AND d.role = 'user' AND d.key <= o.after_key
+                             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = o.message_id)
+                             AND (d.content = o.query
+                                  OR NOT EXISTS (SELECT 1 FROM messages u
+                                                 WHERE u.conversation_id = o.conversation_id AND u.role = 'user'
+                                                   AND u.key > d.key AND u.key <= o.after_key))) "
     };
 }
 
