@@ -738,3 +738,21 @@ async fn a_companion_that_has_to_stay_here_by_now_tells_a_model_elsewhere_of_no_
     assert_eq!(world.server.requests().len(), 1, "what the tool gave went nowhere");
     assert!(file.exists(), "the tool is of this machine");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_to_be_stored_is_in_no_round_of_a_receipt() {
+    let Files { world, context, folder } = with_files().await;
+    let settings = world.service.settings_get().await.unwrap();
+    let redaction = RedactionSettings { emails: true, before_storing: true, ..settings.redaction.clone() };
+    world.service.settings_save(Settings { redaction, ..settings }).await.unwrap();
+    let file = folder.join("ada@example.org.md");
+    world.server.push(calls(&[("write_file", json!({"path": file, "content": "To ada@example.org"}))]));
+    world.server.push(Answer::reply(&["It is written."]));
+    let events = say(&world, new_message(context.id, None, "Write it."), ToolAnswer::Once).await;
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "To ada@example.org", "the tool was told everything");
+    let sent = world.server.requests().last().unwrap().to_string();
+    let receipt = world.service.receipt_get(ended(&events).0.unwrap().id).await.unwrap().unwrap();
+    let stored = serde_json::to_string(&receipt).unwrap();
+    assert!(sent.contains("Successfully wrote") && stored.contains("Successfully wrote"), "{sent}");
+    assert!(!sent.contains("ada@example") && !stored.contains("ada@example"), "{sent}");
+}

@@ -6,6 +6,7 @@ mod view;
 
 pub(crate) use long::Long;
 pub use long::LongOperationStatus;
+pub(crate) use record::clean;
 pub use view::{OperationPage, OperationTool};
 
 use crate::backup::blocking;

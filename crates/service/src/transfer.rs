@@ -15,7 +15,7 @@ use evenkeel_domain::{
     ContextId, Conversation, ConversationId, ErrorBody, ErrorCode, Message, MessageId, Operation, Revision, RevisionId, Role,
 };
 use evenkeel_store::{ReadHandle, StoreError};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Everything that is written out of one conversation.
@@ -83,8 +83,6 @@ impl Record {
             operations.push(operation);
             Ok::<_, StoreError>(())
         })?;
-        let there: HashSet<MessageId> = messages.iter().map(|message| message.id).collect();
-        operations.retain(|operation| operation.message_id.is_none_or(|message| there.contains(&message)));
         let (mut revisions, mut names) = (BTreeMap::new(), HashMap::new());
         for message in messages.iter().filter(|message| message.role == Role::Assistant) {
             if let Some(revision_id) = &message.revision_id

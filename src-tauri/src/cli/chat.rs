@@ -197,7 +197,10 @@ impl Talk {
         let ChatEvent::ToolQuestion { call, description, place, .. } = event else { return None };
         let lines = self.lines.get_or_insert_with(lines);
         while let Ok(line) = lines.try_recv() {
-            self.ahead.push_back(line);
+            // An answer that came twice is no message.
+            if !is_answer(&line) {
+                self.ahead.push_back(line);
+            }
         }
         self.end_piece();
         self.print.question(&question(call, description, place));
@@ -290,6 +293,10 @@ fn care(card: &CareCard) -> String {
     let line = |line: &evenkeel_domain::Helpline| format!("  {}: {} {}", line.name, reached(&line.contact), line.hours);
     let lines: Vec<String> = card.helplines.iter().map(|one| line(one).trim_end().to_owned()).collect();
     format!("If you or somebody else is in danger, people are there for you now:\n{}\n", lines.join("\n"))
+}
+
+fn is_answer(line: &str) -> bool {
+    matches!(line.trim().to_lowercase().as_str(), "" | "y" | "yes" | "n" | "no")
 }
 
 /// Each Ctrl-C from now on, which no longer ends the process by itself. None is missed between two.

@@ -18,6 +18,7 @@ pub(super) struct Called {
 pub(super) fn question(call: &ToolUse, description: &str, place: &str) -> String {
     let says = if description.trim().is_empty() { "nothing".to_owned() } else { beginning(description) };
     let arguments = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
+    let place = on_a_line(place);
     format!(
         "The companion wants to use {}. It has not run yet.\n  reached by: {place}\n  says of itself: {says}\n  arguments: {arguments}\n\
          Run it this once? [y/N] ",
@@ -35,12 +36,18 @@ pub(super) fn ended(call: &ToolUse, end: ToolEnd, result: &str) -> String {
 }
 
 fn named(call: &ToolUse) -> String {
-    if call.server.is_empty() { call.tool.clone() } else { format!("{} of {}", call.tool, call.server) }
+    // A name of several lines could look like a place that it is not reached by.
+    let (tool, server) = (on_a_line(&call.tool), on_a_line(&call.server));
+    if server.is_empty() { tool } else { format!("{tool} of {server}") }
+}
+
+fn on_a_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A text on one line, as far as it is shown.
 fn beginning(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = on_a_line(text);
     match line.char_indices().nth(MOST) {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line,
@@ -62,6 +69,8 @@ mod tests {
             assert!(asked.contains(part), "{asked}");
         }
         assert!(asked.ends_with("[y/N] "));
+        let feigned = ToolUse { tool: "look.\n  reached by: a friend".into(), ..call("Notes") };
+        assert_eq!(question(&feigned, "", "npx server").matches("\n  reached by").count(), 1);
     }
 
     #[test]

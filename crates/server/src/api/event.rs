@@ -50,6 +50,8 @@ async fn tell(asker: Asker, mut socket: WebSocket) {
     };
     let mut happenings = asker.desk.app.happenings();
     let mut shown = shown(&asker).await.ok();
+    // What could not be read, as while the vault is locked.
+    let mut lost = 0;
     if say(&asker, &mut socket, &EventRecord::Ready).await.is_err() {
         return;
     }
@@ -67,12 +69,29 @@ async fn tell(asker: Asker, mut socket: WebSocket) {
             Err(broadcast::error::RecvError::Lagged(count)) => Happened::Missed(count),
             Err(broadcast::error::RecvError::Closed) => return,
         };
-        // Nothing is told while the vault is locked.
-        let Ok(Some(event)) = news(&asker, happened, &mut shown).await else { continue };
-        let Ok(event) = called(&asker, event).await else { continue };
-        if say(&asker, &mut socket, &event).await.is_err() {
-            return;
+        let event = match told_of(&asker, happened, &mut shown).await {
+            Ok(Some(event)) => event,
+            Ok(None) => continue,
+            Err(error) if error.code == ErrorCode::NotPermitted => return,
+            Err(_) => {
+                lost += 1;
+                continue;
+            }
+        };
+        let missed = (lost > 0).then_some(EventRecord::Missed { count: std::mem::take(&mut lost) });
+        for event in missed.into_iter().chain([event]) {
+            if say(&asker, &mut socket, &event).await.is_err() {
+                return;
+            }
         }
+    }
+}
+
+/// What the program is told of it.
+async fn told_of(asker: &Asker, happened: Happened, shown: &mut Option<Shown>) -> Result<Option<EventRecord>, ErrorBody> {
+    match news(asker, happened, shown).await? {
+        Some(event) => called(asker, event).await.map(Some),
+        None => Ok(None),
     }
 }
 
@@ -125,7 +144,8 @@ async fn called(asker: &Asker, mut event: EventRecord) -> Result<EventRecord, Er
         && let Ok(id) = session.parse()
     {
         if !asker.session_names().await?.has(id) {
-            drop(asker.desk.naming.write().await);
+            // One that takes longer to begin is told of by its id, rather than that others wait for it.
+            let _ = tokio::time::timeout(PATIENCE, asker.desk.naming.write()).await;
         }
         *session = asker.session_names().await?.of(id);
     }

@@ -104,7 +104,7 @@ pub(super) fn told(operation: Operation, redactor: Option<&Redactor>) -> Operati
 }
 
 /// A value without what the redactor finds in its texts and names; the depth is in bounds.
-fn clean(value: Value, redactor: &Redactor) -> Value {
+pub(crate) fn clean(value: Value, redactor: &Redactor) -> Value {
     match value {
         Value::String(text) => Value::String(worded(&text, Some(redactor)).text),
         Value::Array(items) => items.into_iter().map(|item| clean(item, redactor)).collect(),

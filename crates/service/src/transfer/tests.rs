@@ -151,6 +151,16 @@ fn what_tools_did_stands_with_the_reply_shortened_where_it_is_read_and_whole_in_
 }
 
 #[test]
+fn what_tools_did_for_a_reply_that_was_never_stored_is_there() {
+    let mut record = record_with_tools();
+    record.operations[1].message_id = Some(message_id(9));
+    assert!(markdown::written(&record).ends_with("> Answered:\n>\n>     2\n"));
+    // Of another branch it is not.
+    record.operations[1].message_id = Some(message_id(2));
+    assert!(!markdown::written(&record).ends_with("> Answered:\n>\n>     2\n"));
+}
+
+#[test]
 fn a_ring_of_parents_ends() {
     let mut damaged = record();
     damaged.messages[2].parent_id = Some(message_id(6));

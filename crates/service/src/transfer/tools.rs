@@ -2,9 +2,10 @@
 
 use super::Record;
 use super::markdown::line;
-use evenkeel_domain::{Message, Operation};
+use evenkeel_domain::{Message, MessageId, Operation};
 use evenkeel_operation::shortened;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Characters of arguments and of a result; JSON has them whole.
@@ -16,9 +17,10 @@ impl Record {
         self.operations.iter().filter(|operation| operation.message_id == Some(message.id))
     }
 
-    /// What tools did without a reply that it belongs to.
+    /// What tools did without a reply that it belongs to: it has none, or none of it was stored.
     pub(super) fn operations_beside(&self) -> impl Iterator<Item = &Operation> {
-        self.operations.iter().filter(|operation| operation.message_id.is_none())
+        let there: HashSet<MessageId> = self.messages.iter().map(|message| message.id).collect();
+        self.operations.iter().filter(move |operation| operation.message_id.is_none_or(|message| !there.contains(&message)))
     }
 }
 
